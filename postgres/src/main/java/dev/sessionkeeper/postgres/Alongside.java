@@ -3,13 +3,13 @@ package dev.sessionkeeper.postgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** Writes more in the transaction of an operator's act: both take effect, or neither does. */
+/** Writes more rows in the transaction of an operator's act: both take effect, or neither does. */
 @FunctionalInterface
 public interface Alongside {
   /**
-   * Writes. May be called again after a rollback.
+   * Writes the rows. May be called again after a rollback.
    *
-   * @param affected what the act did, as it tells its caller
+   * @param affected the result of the act, as its caller gets it
    */
   void write(Connection connection, int affected) throws SQLException;
 }

@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres;
 import java.sql.Connection;
 
 /**
- * Opens the transactions of handlers instead of the provider, so that a framework such as Spring
+ * Opens the transactions of handlers in place of the provider, so that a framework such as Spring
  * manages them.
  *
  * <p>The connection must belong to the database of the provider. Safe for use by many threads.
@@ -20,7 +20,7 @@ public interface HandlerTransactions {
    */
   <T> T call(Work<T> work) throws Exception;
 
-  /** A handler and the settlement of its message. */
+  /** A handler with the settlement of its message, as one piece of work. */
   @FunctionalInterface
   interface Work<T> {
     T run(Connection connection) throws Exception;

@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres;
 import dev.sessionkeeper.postgres.queue.LocalQueue;
 import dev.sessionkeeper.postgres.unordered.UnorderedQueue;
 
-/** A queue that this process uses, by its mode. */
+/** A queue that this process uses: ordered or unordered. */
 sealed interface OpenQueue {
   LocalQueue queue();
 

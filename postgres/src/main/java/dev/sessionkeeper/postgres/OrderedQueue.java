@@ -43,7 +43,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** A queue with sessions, as this process uses it. Composes the workers and passes calls on. */
+/** An ordered queue in this process. Composes the workers and passes calls on. */
 final class OrderedQueue implements ResumableSessions, LocalQueue {
   private static final long POLL_MILLIS = 1000;
   private static final long NAMED_LOOK_NANOS = Duration.ofMillis(200).toNanos();
@@ -61,9 +61,9 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   /**
    * Composes the workers of a queue.
    *
-   * @param budget limits what this process reads ahead
+   * @param budget limits the bytes that this process prefetches
    * @param prefetch the messages that come with a session when it is claimed
-   * @param readers the buckets of each process that reads the queue
+   * @param readers the buckets of each reader of the queue
    */
   OrderedQueue(
       QueueContext queue,
@@ -96,22 +96,22 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     this.asks = new AskReader(queue, reader, polling);
   }
 
-  /** What workers of this queue need. */
+  /** Returns the context that all workers of this queue share. */
   QueueContext context() {
     return queue;
   }
 
-  /** The sessions that consumers of this process hold. */
+  /** Returns the sessions that consumers of this process hold. */
   OwnedSessions owned() {
     return owned;
   }
 
-  /** The part of this process that reads the queue. */
+  /** Returns the part of this process that reads buckets. */
   ReadBuckets reader() {
     return reader;
   }
 
-  /** Asks the processes that read the queue for sessions. */
+  /** Returns the client that sends session requests to readers. */
   AskReader asks() {
     return asks;
   }
@@ -210,8 +210,8 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   }
 
   /**
-   * Tells other processes only if one of them can take the messages: not while this process reads
-   * all buckets.
+   * Notifies other processes, but only if one of them can take the messages: not while this process
+   * reads all buckets.
    */
   @Override
   public void sent(boolean areSendersHeldUp) {
@@ -222,7 +222,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     }
   }
 
-  /** Another process asks for sessions that this one has in memory. */
+  /** Handles a notification that another process requests sessions which this one has in memory. */
   void asked() {
     reader.asked();
     claims.wake();
@@ -276,7 +276,10 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     }
   }
 
-  /** A held session in which nothing moves gets its row by a poll. */
+  /**
+   * Polls if a session is held without a row and has not moved for a while, because the poll writes
+   * its row.
+   */
   private void pollIfQuiet() {
     if (reader.hasToPersist()) {
       claims.ask();
@@ -290,9 +293,8 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
   }
 
   /**
-   * Waits for the poll that runs now: what it has claimed for consumers that are gone is given back
-   * when it is over. A process that only sends runs no poll, and begins none: it would find new
-   * messages for no consumer.
+   * Waits for the poll that runs now, if any; the end of a poll gives back the sessions it claimed
+   * for consumers that have gone. Begins no poll, which would read new messages for no consumer.
    */
   private void awaitRunningPoll() {
     try {
@@ -330,7 +332,7 @@ final class OrderedQueue implements ResumableSessions, LocalQueue {
     polling.changes().signal();
   }
 
-  /** The polls of this queue, for workers that exist before {@link ClaimSessions} does. */
+  /** Requests polls of this queue, for workers that are created before {@link ClaimSessions}. */
   private final class PollsOfThisQueue implements PollRequests {
     @Override
     public void ask() {

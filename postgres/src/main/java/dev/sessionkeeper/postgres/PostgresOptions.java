@@ -3,16 +3,16 @@ package dev.sessionkeeper.postgres;
 /**
  * How a provider uses its database.
  *
- * @param maxConnections connections of its own pool, where the given source is none; one more
- *     listens
- * @param prefetch messages that come with a session when it is taken
- * @param migrate whether tables are created and updated when a provider is; else somebody has done
- *     it, with {@code Migrations.apply(source, "queues")}
- * @param keepHouse whether the provider cleans up by a timer of its own; else somebody calls {@link
- *     PostgresQueueProvider#keepHouse}
- * @param reading when a process reads a queue, or its part of it, into its memory
- * @param bodyMemory bytes of bodies that the provider reads ahead of its handlers, over all of its
- *     queues; a queue that has none may always read one message
+ * @param maxConnections the size of the pool that the provider creates if the given source is no
+ *     pool; listening takes one connection more
+ * @param prefetch the messages that come with a session when it is claimed
+ * @param migrate whether the provider creates and updates its tables; otherwise the application has
+ *     called {@code Migrations.apply(source, "queues")}
+ * @param keepHouse whether the provider runs housekeeping on a timer of its own; otherwise the
+ *     application calls {@link PostgresQueueProvider#keepHouse}
+ * @param reading when a process reads its buckets of a queue into memory
+ * @param bodyMemory the most bytes of prefetched payloads, over all queues of the provider; a queue
+ *     without prefetched payloads may always read one message
  */
 public record PostgresOptions(
     int maxConnections,
@@ -21,16 +21,15 @@ public record PostgresOptions(
     boolean keepHouse,
     Reading reading,
     long bodyMemory) {
-  /** For {@code carryFrom}. */
+  /** Disables readers, as a value of {@code carryFrom}. */
   public static final int NEVER = Integer.MAX_VALUE;
 
   /**
-   * When a process reads a queue, or its part of it, into its memory.
+   * When a process reads its buckets of a queue into memory.
    *
    * @param carryFrom the sessions that the process takes within a quarter of a second before it
-   *     reads; zero to read at once, {@link #NEVER} never to read
-   * @param page the messages that it reads first from a backlog; later pages are four times as
-   *     large
+   *     becomes a reader; zero to read at once, {@link #NEVER} never to read
+   * @param page the messages in the first page of a backlog; later pages are four times as large
    */
   public record Reading(int carryFrom, int page) {
     public Reading {
@@ -55,7 +54,10 @@ public record PostgresOptions(
     }
   }
 
-  /** 12 connections, 32 messages, 64 MB of bodies, tables are kept up to date. */
+  /**
+   * Returns the defaults: 12 connections, 32 messages, 64 MB of prefetched payloads, migrations at
+   * the start.
+   */
   public static PostgresOptions ofDefaults() {
     return new PostgresOptions(12, 32, true, true, new Reading(32, 4096), 64L << 20);
   }
@@ -96,7 +98,7 @@ public record PostgresOptions(
         bodyMemory);
   }
 
-  /** Bytes of bodies that are read ahead of handlers. The default is 64 MB. */
+  /** Sets the most bytes of prefetched payloads. The default is 64 MB. */
   public PostgresOptions withBodyMemory(long bytes) {
     return new PostgresOptions(maxConnections, prefetch, migrate, keepHouse, reading, bytes);
   }

@@ -58,10 +58,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Queues in PostgreSQL: durable, ordered, for any number of processes.
  *
- * <p>The database is the only truth, and its clock the only one that decides. Producers append
- * messages and touch nothing else. A process that takes many sessions reads its buckets of the
- * queue into memory; other sessions have a row while they have work. Sends, claims, settlements and
- * renewals of one process leave in batches, each as one statement and one commit.
+ * <p>Only the database and its clock decide; processes keep nothing that they cannot lose.
+ * Producers append messages and touch no other table. A process that takes many sessions reads its
+ * buckets of the queue into memory; other sessions have a row while they have work. Sends, claims,
+ * settlements and renewals of one process leave in batches, each as one statement and one commit.
  */
 public final class PostgresQueueProvider
     implements QueueProvider,
@@ -115,7 +115,10 @@ public final class PostgresQueueProvider
     return create(source, options, TimeSource.system());
   }
 
-  /** As {@link #create(DataSource)}; the time is that of waits and timers, never of leases. */
+  /**
+   * As {@link #create(DataSource)}, with a clock for waits and timers; leases always use the
+   * database's clock.
+   */
   public static PostgresQueueProvider create(
       DataSource source, PostgresOptions options, TimeSource time) {
     if (options.migrate()) {
@@ -125,7 +128,10 @@ public final class PostgresQueueProvider
         Connections.over(source, options.maxConnections()), options, time, Optional.empty());
   }
 
-  /** As above, in a process that has a listening connection already; it is not closed here. */
+  /**
+   * Returns queues in a process that has a listening connection already, which this provider does
+   * not close.
+   */
   public static PostgresQueueProvider create(
       DataSource source, PostgresOptions options, TimeSource time, Notices shared) {
     if (options.migrate()) {
@@ -145,7 +151,10 @@ public final class PostgresQueueProvider
     return declare(queue, settings, NOTHING);
   }
 
-  /** As {@link #declare(QueueName, QueueSettings)}, with more in its transaction: 1 if created. */
+  /**
+   * Declares a queue as {@link #declare(QueueName, QueueSettings)} does, and writes more rows in
+   * the same transaction; their number is 1 if the queue was created.
+   */
   public boolean declare(QueueName queue, QueueSettings settings, Alongside alongside) {
     requireOpen();
     return table.declare(queue, settings, alongside::write);
@@ -179,10 +188,11 @@ public final class PostgresQueueProvider
   }
 
   /**
-   * Stores messages on a connection of the application: they are there exactly if its transaction
-   * commits, and nobody waits for it (an outbox without a relay). Consumers are not woken by it and
-   * find them within a second; call {@link #wake} after the commit for sooner. Above {@code READ
-   * COMMITTED} an id that begins with the time is refused unless the library made it for this send.
+   * Stores messages on a connection of the application: they are stored if and only if its
+   * transaction commits, and other senders do not wait for it. This is an outbox without a relay.
+   * Consumers are not woken and find the messages within a second; call {@link #wake} after the
+   * commit to wake them. Above {@code READ COMMITTED}, an id that begins with its time is refused
+   * unless the library created it for this send.
    *
    * @return one outcome per message; a {@link SendOutcome.Stored} holds if the transaction commits
    */
@@ -192,9 +202,11 @@ public final class PostgresQueueProvider
   }
 
   /**
-   * As {@link #send(Connection, QueueName, List)}, for messages that share their bodies.
+   * Stores messages as {@link #send(Connection, QueueName, List)} does, for messages with shared
+   * payloads.
    *
-   * @param bodies the messages whose bodies are kept by {@link SharedBodies}, and under which ids
+   * @param bodies the messages whose payloads {@link SharedBodies} has stored, with the ids of the
+   *     payloads
    */
   public List<SendOutcome> send(
       Connection connection, QueueName queue, List<Message> messages, Map<MessageId, UUID> bodies)
@@ -205,11 +217,11 @@ public final class PostgresQueueProvider
   }
 
   /**
-   * Does some of the housekeeping, for applications that schedule it themselves: forgets ids whose
-   * duplicate window is over, sets aside what has become too old where nobody reads. It does
-   * nothing while another process is at it.
+   * Does one step of housekeeping, for applications that schedule it themselves: forgets ids after
+   * the duplicate window, and dead-letters expired messages of queues without consumers. Does
+   * nothing while another process does it.
    *
-   * @return whether there is more to do at once
+   * @return whether more can be done at once
    */
   public boolean keepHouse() {
     requireOpen();
@@ -222,16 +234,16 @@ public final class PostgresQueueProvider
   }
 
   /**
-   * A handler whose effects in this database and the settlement of its message are one transaction:
-   * both happen, once, or neither. For a processor on this provider and this queue.
+   * Returns a handler whose effects in this database and the settlement of its message are one
+   * transaction: both happen, once, or neither. For a processor on this provider and this queue.
    */
   public MessageHandler transactional(QueueName queue, TransactionalHandler handler) {
     return inTransactions(ordered(queue)).handler(handler);
   }
 
   /**
-   * As {@link #transactional(QueueName, TransactionalHandler)}, in transactions of the application
-   * on the same database.
+   * As {@link #transactional(QueueName, TransactionalHandler)}, in transactions that the
+   * application opens on the same database.
    */
   public MessageHandler transactional(
       QueueName queue, TransactionalHandler handler, HandlerTransactions transactions) {
@@ -240,16 +252,16 @@ public final class PostgresQueueProvider
 
   /**
    * As {@link #transactional(QueueName, TransactionalHandler)}, for {@link
-   * dev.sessionkeeper.processor.SessionProcessor#batches}: the messages that the handler completes
-   * and its effects are one transaction.
+   * dev.sessionkeeper.processor.SessionProcessor#batches}: the effects of the handler and the
+   * completion of its messages are one transaction.
    */
   public BatchHandler transactionalBatches(QueueName queue, TransactionalBatchHandler handler) {
     return inTransactions(ordered(queue)).batchHandler(handler);
   }
 
   /**
-   * As {@link #transactionalBatches(QueueName, TransactionalBatchHandler)}, in transactions of the
-   * application on the same database.
+   * As {@link #transactionalBatches(QueueName, TransactionalBatchHandler)}, in transactions that
+   * the application opens on the same database.
    */
   public BatchHandler transactionalBatches(
       QueueName queue, TransactionalBatchHandler handler, HandlerTransactions transactions) {
@@ -297,7 +309,10 @@ public final class PostgresQueueProvider
     return act(queue, session, act, reason, NOTHING);
   }
 
-  /** As {@link #act(QueueName, SessionId, Act, String)}, with more in its transaction. */
+  /**
+   * Acts as {@link #act(QueueName, SessionId, Act, String)} does, and writes more rows in the same
+   * transaction.
+   */
   public int act(QueueName queue, SessionId session, Act act, String reason, Alongside alongside) {
     var ordered = ordered(queue);
     ordered.applyDue();
@@ -333,8 +348,9 @@ public final class PostgresQueueProvider
   }
 
   /**
-   * As {@link #replay(QueueName, Selection)}, with more in its transaction. Very many are put back
-   * in several transactions, each with its own share.
+   * Replays as {@link #replay(QueueName, Selection)} does, and writes more rows in the same
+   * transaction. A large selection is replayed in several transactions, and rows are written in
+   * each.
    */
   public int replay(QueueName queue, Selection selection, Alongside alongside) {
     var known = find(queue);
@@ -355,7 +371,10 @@ public final class PostgresQueueProvider
     return discard(queue, id, NOTHING);
   }
 
-  /** As {@link #discard(QueueName, String)}, with more in its transaction if there is one. */
+  /**
+   * Discards as {@link #discard(QueueName, String)} does, and writes more rows in the same
+   * transaction if there is such a dead letter.
+   */
   public boolean discard(QueueName queue, String id, Alongside alongside) {
     return new DeadLetterTable(context(find(queue))).discard(id, alongside::write);
   }
@@ -365,7 +384,9 @@ public final class PostgresQueueProvider
     return purge(queue, part, NOTHING);
   }
 
-  /** As {@link #purge(QueueName, Part)}, with more in its transaction. */
+  /**
+   * Purges as {@link #purge(QueueName, Part)} does, and writes more rows in the same transaction.
+   */
   public long purge(QueueName queue, Part part, Alongside alongside) {
     requireOpen();
     var known = table.current(queue);
@@ -381,7 +402,10 @@ public final class PostgresQueueProvider
     return delete(queue, NOTHING);
   }
 
-  /** As {@link #delete(QueueName)}, with more in its transaction if there is a queue. */
+  /**
+   * Deletes as {@link #delete(QueueName)} does, and writes more rows in the same transaction if
+   * there is such a queue.
+   */
   public boolean delete(QueueName queue, Alongside alongside) {
     requireOpen();
     if (table.settings(queue).isEmpty()) {
@@ -396,7 +420,7 @@ public final class PostgresQueueProvider
     return isGone;
   }
 
-  /** Ends the use of a queue in this process. */
+  /** Closes the queue in this process. */
   private void drop(KnownQueue deleted) {
     senders.remove(deleted.id());
     parts.remove(deleted.id());
@@ -406,7 +430,7 @@ public final class PostgresQueueProvider
     }
   }
 
-  /** Returns the bytes of payloads that were read and that no handler has yet. */
+  /** Returns the bytes of prefetched payloads that wait for a handler. */
   public long bodiesInMemory() {
     return memory.used();
   }
@@ -502,7 +526,7 @@ public final class PostgresQueueProvider
     setup.connections().close();
   }
 
-  /** What other processes tell. */
+  /** Handles notifications of other processes. */
   private final class Listening implements Notifications.Heard {
     @Override
     public void wake(int queue) {

@@ -25,27 +25,28 @@ import java.util.stream.IntStream;
 
 /**
  * Calls transactional handlers and settles their messages on the handler's connection, right before
- * the commit. The session's row is locked for no longer than that, and a lease that was lost
- * meanwhile rolls everything back.
+ * the commit. The session's row is locked only for that moment. If the lease was lost meanwhile,
+ * everything is rolled back.
  *
- * <p>The processor then settles what the handler returned, and the hold knows that this is done.
+ * <p>The processor then sends the handler's settlement as usual, and the hold skips it, because it
+ * is already stored.
  */
 final class RunInTransaction {
-  /** Its counts go into a row of their own, so that handlers do not wait for each other. */
+  /** Handlers add to a row of counts of their own, so that they do not wait for each other. */
   private static final long NO_SHARD = -1;
 
   private final QueueContext queue;
   private final OwnedSessions owned;
   private final HandlerTransactions transactions;
 
-  /** Handlers in transactions of the provider. */
+  /** Runs handlers in transactions of the provider. */
   RunInTransaction(QueueContext queue, OwnedSessions owned) {
     this.queue = queue;
     this.owned = owned;
     this.transactions = this::callInOwnTransaction;
   }
 
-  /** Handlers in transactions of the application. */
+  /** Runs handlers in transactions of the application. */
   RunInTransaction(QueueContext queue, OwnedSessions owned, HandlerTransactions transactions) {
     this.queue = queue;
     this.owned = owned;
@@ -98,13 +99,13 @@ final class RunInTransaction {
     return decided;
   }
 
-  /** The application's code, for one message or for a batch. */
+  /** The application's handler, for one message or for a batch. */
   @FunctionalInterface
   private interface Call<T> {
     Decided<T> run(SessionContext session, Connection connection) throws Exception;
   }
 
-  /** What a handler returned, and how the first of its messages end. */
+  /** The result of a handler, and the settlements of the first messages. */
   private record Decided<T>(T answer, List<Settlement> settlements) {
     List<Settled> settled(List<Delivery> deliveries) {
       return IntStream.range(0, settlements.size())
@@ -130,7 +131,10 @@ final class RunInTransaction {
     }
   }
 
-  /** Leaves connections of a shared pool to the provider: renewals must not wait for handlers. */
+  /**
+   * Limits how many connections of a shared pool handlers use, so that renewals never wait for
+   * handlers.
+   */
   private record WithinPool(Connections connections, HandlerTransactions transactions)
       implements HandlerTransactions {
     @Override
@@ -175,7 +179,7 @@ final class RunInTransaction {
     }
   }
 
-  /** The session as the handler sees it: a state that goes with the settlement is taken along. */
+  /** The session as the handler sees it; keeps a state write for the settlement. */
   private static final class Within implements SessionContext {
     private final SessionContext session;
     private Optional<SessionState.Write> state = Optional.empty();

@@ -21,18 +21,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Looks at dead letters for people, the newest first, by what they failed with. Safe for use by
- * many threads.
- */
+/** Searches dead letters by their cause, newest first. Safe for use by many threads. */
 public final class SearchDeadLetters {
   /**
-   * The number of the newest dead letters that a search reads where reading all of them would take
-   * too long.
+   * The number of the newest dead letters that a search reads if reading all of them would take too
+   * long.
    */
   public static final int NEWEST = 5_000;
 
-  /** The error without its numbers: letters that died of the same cause have the same one. */
+  /** The error without its numbers, which is equal for dead letters of the same cause. */
   private static final String FINGERPRINT =
       "md5(left(regexp_replace(split_part(COALESCE(NULLIF(d.last_error, ''), d.reason), E'\\n', 1), '[0-9]+', '#', 'g'), 300))";
 
@@ -43,7 +40,7 @@ public final class SearchDeadLetters {
       """;
   private static final String QUEUE =
       "d.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?)";
-  // The first letter that no longer fits comes as well: it tells that the list goes on.
+  // Also returns the first dead letter that no longer fits, to show that another page follows.
   private static final String PAGE =
       """
       SELECT <columns>
@@ -90,7 +87,7 @@ public final class SearchDeadLetters {
   }
 
   /**
-   * The dead letters that are asked for; what is empty does not matter.
+   * Selects dead letters; an empty field selects all.
    *
    * @param reason a part of the reason or of the last error
    * @param fingerprint of {@link Group}
@@ -117,13 +114,13 @@ public final class SearchDeadLetters {
     }
   }
 
-  /** How many there are, and the highest id of them. */
+  /** The number of dead letters, and the highest id among them. */
   public record Count(long letters, long highest) {}
 
   /**
-   * Dead letters that died of the same cause.
+   * Dead letters with the same cause.
    *
-   * @param cause the last error of the newest one, or its reason where no error is known
+   * @param cause the last error of the newest one; its reason if no error is known
    */
   public record Group(
       String fingerprint,
@@ -159,10 +156,10 @@ public final class SearchDeadLetters {
         });
   }
 
-  /** A dead letter by its names. */
+  /** A dead letter by its two ids. */
   public record Named(long id, MessageId message) {}
 
-  /** The oldest dead letters behind an id, for those who work through all of them. */
+  /** Returns the oldest dead letters after an id, for callers that process all of them. */
   public List<Named> oldest(QueueName queue, Filter filter, long behind, int limit) {
     return database.withConnection(
         connection -> {
@@ -193,7 +190,7 @@ public final class SearchDeadLetters {
         });
   }
 
-  /** The causes of the newest dead letters, the most frequent one first. */
+  /** Returns the causes of the newest dead letters, the most frequent first. */
   public List<Group> groups(QueueName queue) {
     return database.withConnection(
         connection -> {
@@ -220,10 +217,10 @@ public final class SearchDeadLetters {
   }
 
   /**
-   * Gives a dead letter another body, if it still has the one that the person saw.
+   * Replaces the payload of a dead letter, if it still has the one that the operator saw.
    *
-   * @param alongside what is written in the same transaction
-   * @return false when the letter is gone or has another body
+   * @param alongside writes more rows in the same transaction
+   * @return false if the dead letter is gone or has another payload
    */
   public boolean repair(
       QueueName queue, String id, Payload before, Payload after, Alongside alongside) {

@@ -31,20 +31,20 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches sessions for dashboards. A search only reads, locks nothing and tells no consumer, so it
- * disturbs no work.
+ * Searches sessions for dashboards. A search only reads, locks nothing and notifies no consumer, so
+ * it disturbs no work.
  *
  * <p>A list has the sessions with rows, and those of the oldest message batches. Other messages in
- * batches count only in the answer about one session. Safe for use by many threads.
+ * batches count only when one session is read. Safe for use by many threads.
  */
 public final class SearchSessions {
-  /** Behind every name that begins as asked for: names are sorted by their bytes. */
+  /** Sorts behind every id with the given prefix; the database compares bytes. */
   private static final String LAST = "\uDBFF\uDFFF";
 
-  /** The most messages that a list counts of one session, and the most sessions of a count. */
+  /** The most messages that a list counts for one session, and the most sessions of a count. */
   private static final int MOST_COUNTED = 10_001;
 
-  /** The order in which the database sorts names. */
+  /** Compares ids as the database does: by their bytes. */
   private static final Comparator<String> BY_BYTES =
       (one, other) -> Arrays.compareUnsigned(one.getBytes(UTF_8), other.getBytes(UTF_8));
 
@@ -64,7 +64,7 @@ public final class SearchSessions {
        ORDER BY l.session
       """;
 
-  /** The most sessions that a page reads to find those that the filter wants. */
+  /** The most sessions that a page reads to find those that match the filter. */
   private static final int MOST_LOOKED_AT = 10_000;
 
   /** The most sessions with an owner or a delay that a list of held sessions reads. */
@@ -109,7 +109,7 @@ public final class SearchSessions {
       """
           .formatted(MOST_HELD); // lane_until
 
-  /** Of each kind one more than is shown exactly. */
+  /** Counts one more of each status than is shown exactly. */
   private static final String COUNTS =
       """
       SELECT (SELECT count(*) FROM (SELECT FROM keeper.lane x
@@ -197,21 +197,21 @@ public final class SearchSessions {
   }
 
   /**
-   * The sessions that are asked for.
+   * Selects sessions.
    *
-   * @param statuses one of these
-   * @param prefix the beginning of the session's id; may be empty
+   * @param statuses the statuses to select
+   * @param prefix the beginning of the session id; may be empty
    */
   public record Filter(Set<SessionStatus> statuses, String prefix) {
-    /** Waiting, parked or paused: a person may have to look. */
+    /** The statuses that may need an operator: waiting, parked and paused. */
     public static final Set<SessionStatus> ATTENTION =
         Set.of(SessionStatus.WAITING, SessionStatus.PARKED, SessionStatus.PAUSED);
   }
 
   /**
-   * A list of sessions, by id.
+   * A page of sessions, by id.
    *
-   * @param isBacklogExact false while messages wait in batches, which lists do not count
+   * @param isBacklogExact false if some messages are in batches, which lists do not count
    */
   public record Found(Page<SessionView> page, boolean isBacklogExact) {}
 
@@ -225,8 +225,8 @@ public final class SearchSessions {
   /**
    * One session, with all of its messages counted.
    *
-   * @param isReadAlone whether a process reads the queue and hands sessions out from its memory;
-   *     only that process knows the owner of a session without a row
+   * @param isReadAlone whether a reader hands sessions of this queue out from its memory; only the
+   *     reader knows the owner of a session without a row
    */
   public record One(SessionView view, boolean isReadAlone) {}
 
@@ -239,7 +239,7 @@ public final class SearchSessions {
       Optional<Instant> dueAt,
       String lastError) {}
 
-  /** What a session remembers. */
+  /** The state of a session. */
   public record State(byte[] bytes, long version, Instant updatedAt) {}
 
   public Found page(QueueName queue, Filter filter, Page.Request request) {
@@ -273,9 +273,9 @@ public final class SearchSessions {
   }
 
   /**
-   * Returns how many sessions with rows there are of each kind.
+   * Returns the numbers of sessions by status.
    *
-   * @return empty when there is no such queue
+   * @return empty if there is no such queue
    */
   public Optional<Counts> counts(QueueName queue) {
     return database.withConnection(
@@ -292,7 +292,7 @@ public final class SearchSessions {
   }
 
   /**
-   * Sessions with rows that were found.
+   * Sessions with rows that match.
    *
    * @param lookedUpTo the last row that was read, if more rows follow and the page is not full
    */
@@ -375,7 +375,7 @@ public final class SearchSessions {
     }
   }
 
-  /** Returns the session; empty when it has no row and no message. */
+  /** Returns the session; empty if it has no row and no message. */
   public Optional<One> find(QueueName queue, SessionId session) {
     return database.withConnection(connection -> find(connection, queue, session));
   }
@@ -438,7 +438,7 @@ public final class SearchSessions {
         Optional.empty());
   }
 
-  /** The messages of a session, in their order. */
+  /** Returns the messages of a session, in order. */
   public Page<Waiting> waiting(QueueName queue, SessionId session, Page.Request request) {
     var list = "waiting/" + queue + "/" + session;
     long behind = request.cursor().map(cursor -> PageCursor.numberOf(list, cursor)).orElse(-1L);
@@ -480,7 +480,7 @@ public final class SearchSessions {
         row.getString(12));
   }
 
-  /** The state of a session; empty when none was ever written. */
+  /** Returns the state of a session; empty if none was ever written. */
   public Optional<State> state(QueueName queue, SessionId session) {
     return database.withConnection(
         connection -> {

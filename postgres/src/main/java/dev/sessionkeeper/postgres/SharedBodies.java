@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Stores payloads once that several messages share, in any queues, on the connection of the caller.
- * Receivers notice nothing of it.
+ * Stores payloads that several messages share once, in any queues, on the connection of the caller.
+ * Receivers see ordinary messages.
  *
- * <p>The caller that keeps a payload releases it later; until then it stays, even after the last of
- * its messages has gone.
+ * <p>The caller that keeps a payload releases it later; until then the payload stays, even after
+ * the last of its messages has gone.
  */
 public final class SharedBodies {
   private static final String KEEP =
@@ -34,7 +34,7 @@ public final class SharedBodies {
     }
   }
 
-  /** Deletes payloads. A message that still waits for its receiver gets a copy of its own. */
+  /** Deletes payloads. A message that still waits gets a copy of its own. */
   public static void release(Connection connection, Collection<UUID> ids) throws SQLException {
     if (ids.isEmpty()) {
       return;

@@ -8,14 +8,14 @@ import java.util.List;
 
 /**
  * Application code that takes several messages of one session, with effects in the database of its
- * queue. What it writes on the connection and the settlements of its messages are one transaction.
+ * queue. The effects and the settlements of the messages are one transaction.
  */
 @FunctionalInterface
 public interface TransactionalBatchHandler {
 
   /**
-   * Handles messages of one session, in order, as {@link
-   * dev.sessionkeeper.processor.BatchHandler#handle} and {@link TransactionalHandler#handle} say.
+   * Handles messages of one session, in order, under the rules of {@link
+   * dev.sessionkeeper.processor.BatchHandler#handle} and {@link TransactionalHandler#handle}.
    */
   BatchSettlement handle(List<Delivery> deliveries, SessionContext session, Connection connection)
       throws Exception;

@@ -6,17 +6,16 @@ import dev.sessionkeeper.processor.SessionContext;
 import java.sql.Connection;
 
 /**
- * Application code whose effects are in the same database as its queue. What it writes on the
- * connection and the settlement of its message are one transaction: the effect happens once,
- * whatever crashes.
+ * Application code whose effects are in the database of its queue. The effects and the settlement
+ * of the message are one transaction: the effects happen once, whatever crashes.
  */
 @FunctionalInterface
 public interface TransactionalHandler {
 
   /**
-   * Handles one message. The transaction is open; it is committed together with the settlement that
-   * is returned, and rolled back when this throws. The handler must not commit, roll back or close.
-   * The transaction is in {@code READ COMMITTED}, and in another level it cannot be settled.
+   * Handles one message. The transaction is open. It commits together with the returned settlement,
+   * and is rolled back if the handler throws. The handler must not commit, roll back or close. The
+   * transaction uses {@code READ COMMITTED}; at another level its message cannot be settled.
    */
   Settlement handle(Delivery delivery, SessionContext session, Connection connection)
       throws Exception;

@@ -16,7 +16,8 @@ import java.util.ArrayList;
 import org.junit.jupiter.api.AfterEach;
 
 /**
- * Whoever needs one session of a queue that is read alone gets this one, and the reading goes on.
+ * A caller that needs one session of a queue with a reader gets that session, and the reader
+ * continues.
  */
 class AskReaderTest extends ReadsAlone {
   private static final SessionId C = SessionId.of("c");
@@ -98,7 +99,7 @@ class AskReaderTest extends ReadsAlone {
         "SELECT min(w.seq) FROM keeper.waiting_message w JOIN keeper.queue k ON k.id = w.queue WHERE k.name = ?");
   }
 
-  /** Its messages are in pages that have not been read. */
+  /** The messages of the session are in pages that the reader has not read yet. */
   @TestInRealTime
   void aSessionDeepInAPileIsFoundByName() throws Exception {
     reader.close();
@@ -156,7 +157,7 @@ class AskReaderTest extends ReadsAlone {
     held.close();
   }
 
-  /** Else the reader might carry it again before the caller, which has been told, gets to it. */
+  /** Otherwise the reader might cache the session again before the caller reaches it. */
   @TestInRealTime
   void aLaneThatWasAskedForStaysForAWhile() throws Exception {
     send(A, "1");
@@ -164,7 +165,7 @@ class AskReaderTest extends ReadsAlone {
     var held = take(reader, queue, ME);
     assertThat(receive(held)).isEqualTo("1");
     assertThat(other.act(queue, B, Act.RESUME, "")).isZero();
-    // The reader looks for lanes that it may carry every 20 ms.
+    // Every 20 ms the reader looks for rows whose sessions it may cache again.
     await()
         .during(Duration.ofMillis(150))
         .atMost(SOON)
@@ -189,7 +190,7 @@ class AskReaderTest extends ReadsAlone {
         == 0;
   }
 
-  /** It may be taken over when its lease has run out, and not before. */
+  /** Another process may take over after the lease has expired, and not before. */
   @TestInRealTime
   void aReaderThatStandsStillLeavesItsSessionsLocked() throws Exception {
     send(A, "1");

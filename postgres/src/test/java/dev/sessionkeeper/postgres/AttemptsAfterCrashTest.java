@@ -14,9 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import org.junit.jupiter.api.BeforeEach;
 
-/**
- * Which attempts count when a process that reads alone dies: those of messages that it had in hand.
- */
+/** When a reader dies, only the attempts of open deliveries count. */
 class AttemptsAfterCrashTest extends ReadsAlone {
   private static final int SESSIONS = 100;
   private static final Duration TAKE_OVER = Duration.ofSeconds(10);
@@ -68,7 +66,10 @@ class AttemptsAfterCrashTest extends ReadsAlone {
     await().atMost(TAKE_OVER).until(() -> reader.stats(queue).deadLetters() == 1);
   }
 
-  /** Else it would go on for ever: each process would carry it, and die before it has a lane. */
+  /**
+   * Otherwise the message would come again for ever: each process would cache its session, and die
+   * before the session has a row.
+   */
   @TestInRealTime
   void aMessageThatEndsItsProcessAtOnceIsCountedFromItsSecondTimeOn() throws Exception {
     send(A, "deadly");
@@ -80,12 +81,12 @@ class AttemptsAfterCrashTest extends ReadsAlone {
       var again = accept(next);
       assertThat(again.receive(1, SOON).get(0).attempt()).isEqualTo(1);
       assertThat(lanes()).isEqualTo(1);
-      // It dies too: nobody renews or settles.
+      // This process dies too: it neither renews nor settles.
       await().atMost(TAKE_OVER).until(() -> other.stats(queue).deadLetters() == 1);
     }
   }
 
-  /** The process is gone, and its lease has yet to run out. */
+  /** Ends the process, whose lease has not expired. */
   private void die() {
     count(
         """

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Large bodies and little memory: a process reads ahead no more than it may. */
+/** Large payloads and little memory: a process prefetches no more than its budget. */
 @Execution(ExecutionMode.SAME_THREAD)
 class BodyMemoryTest {
   private static final int MEGABYTE = 1 << 20;
@@ -80,7 +80,7 @@ class BodyMemoryTest {
     }
   }
 
-  /** The limit is the process's, and a queue whose handlers are slow stops no other. */
+  /** The budget belongs to the process, and a queue with slow handlers stops no other. */
   @ParameterizedTest
   @ValueSource(ints = {0, PostgresOptions.NEVER})
   void aQueueThatFillsTheMemoryStopsNoOther(int carryFrom) throws Exception {

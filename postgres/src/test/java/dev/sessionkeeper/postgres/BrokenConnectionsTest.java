@@ -28,9 +28,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * All connections of the pool break at once, as when the database is started again. A pool hands
- * out what was used a moment ago without a look, so the next calls meet one broken connection after
- * the other; who only looks, or has sent, must not learn of it.
+ * All connections of the pool break at once, as when the database restarts. The pool does not test
+ * a connection that was used a moment ago, so the next calls meet one broken connection after
+ * another. Reads and sends must succeed all the same.
  */
 @Execution(ExecutionMode.SAME_THREAD)
 class BrokenConnectionsTest {

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Messages that are stored together as one row, and come apart in all the ways there are. */
+/** Messages that are stored together in one row, and every way in which they are unpacked. */
 class BundlesTest {
   private static final Owner ME = Owner.of("me");
   private static final Owner OTHER = Owner.of("other");
@@ -102,7 +102,7 @@ class BundlesTest {
     held.settle(List.of(new Settled(sequence, settlement))).toCompletableFuture().join();
   }
 
-  /** Completes the next ones, and tells their texts. */
+  /** Completes the next messages, and returns their texts. */
   private static List<String> work(HeldSession held, int count) throws InterruptedException {
     var texts = new ArrayList<String>();
     while (texts.size() < count) {
@@ -116,7 +116,7 @@ class BundlesTest {
     return texts;
   }
 
-  /** Everything that is left, by session, in the order in which it is handed out. */
+  /** Returns all remaining messages by session, in the order of delivery. */
   private Map<SessionId, List<String>> drain(PostgresQueueProvider provider)
       throws InterruptedException {
     var all = new HashMap<SessionId, List<String>>();
@@ -204,7 +204,7 @@ class BundlesTest {
     assertThat(count("bundle")).isZero();
   }
 
-  /** Numbers of transactions that were lost are given out again. */
+  /** Transaction ids that were lost in the crash are used again. */
   @TestInRealTime
   void aReaderBeginsAnewAfterTheDatabaseCrashed() throws Exception {
     reader.send(queue, alternating(4));
@@ -227,7 +227,7 @@ class BundlesTest {
     assertThat(count("bundle")).isZero();
   }
 
-  /** S-10: that much else waits is no reason to say that there is nothing. */
+  /** S-10: a backlog of other sessions must not hide the message of a held session. */
   @TestInRealTime
   void whoHoldsASessionGetsItsMessageFromBehindAPile() throws Exception {
     other.send(queue, List.of(message(A, "first")));

@@ -9,12 +9,12 @@ import dev.sessionkeeper.testkit.TestInRealTime;
 import java.time.Duration;
 import java.util.List;
 
-/** Sessions that had to have a lane, and need none any more although they have work. */
+/** Sessions that needed a row, and need none any more although they have messages. */
 class CarriedAgainTest extends ReadsAlone {
-  /** Lanes are looked at now and then, not in every round. */
+  /** Rows are checked from time to time, not at every poll. */
   private static final Duration SHORTLY = Duration.ofMillis(50);
 
-  /** Else a session that always has work would never be carried again. */
+  /** Otherwise a session that always has messages would never be cached again. */
   @TestInRealTime
   void aSessionWithWorkIsCarriedAgainWhenNobodyHoldsIt() throws Exception {
     var held = leaveWithALane();
@@ -52,7 +52,7 @@ class CarriedAgainTest extends ReadsAlone {
     found.close();
   }
 
-  /** Its attempts are counted there, and it may have to wait. */
+  /** The row counts its attempts, and may delay it. */
   @TestInRealTime
   void aSessionWhoseHeadWasTriedKeepsItsLane() throws Exception {
     send(A, "1");
@@ -67,7 +67,7 @@ class CarriedAgainTest extends ReadsAlone {
     again.close();
   }
 
-  /** Only what came since can be found by what was known then; the rest is found by its lane. */
+  /** The reader's snapshot only finds newer messages; the others are found through the row. */
   @TestInRealTime
   void aSessionWithWorkFromBeforeTheReadingKeepsItsLane() throws Exception {
     send(A, "1");
@@ -101,7 +101,7 @@ class CarriedAgainTest extends ReadsAlone {
     }
   }
 
-  /** Three messages, of which the first was tried twice. */
+  /** Creates a session with three messages, of which the first was tried twice. */
   private HeldSession leaveWithALane() throws Exception {
     send(A, "1");
     send(A, "2");

@@ -15,12 +15,12 @@ import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** The lease of a session that is carried: it never ends after that of the reader. */
+/** The lease of a cached session never ends after that of the reader. */
 class CarriedLeasesTest extends ReadsAlone {
   private static final Duration LOCK = Duration.ofSeconds(3);
   private final ShiftedTime time = new ShiftedTime();
 
-  /** Just before a heartbeat the reader's own lease is the shortest. */
+  /** Just before a renewal, the remaining lease of the reader is shortest. */
   @TestInRealTime
   void aLeaseThatIsToldEndsNoLaterThanTheOneInTheStore() throws Exception {
     try (var provider = startReading()) {
@@ -54,7 +54,7 @@ class CarriedLeasesTest extends ReadsAlone {
     }
   }
 
-  /** The database does not answer, so the reader cannot know whether it still is one. */
+  /** The database does not answer, so the reader cannot know whether it still has its lease. */
   @TestInRealTime
   void nothingIsHandedOutWhenLittleIsLeftOfTheReadersLease() throws Exception {
     try (var provider = startReading()) {
@@ -98,7 +98,7 @@ class CarriedLeasesTest extends ReadsAlone {
     return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
   }
 
-  /** Red when a hold counts each renewal as long as its first lease: it hands out nothing. */
+  /** Red if a hold counts each renewal as long as its first lease: it hands out nothing. */
   @TestInRealTime
   void aHoldThatWasWrittenDownHandsOutUntilTheEndOfItsRenewedLease() throws Exception {
     reader.declare(queue, QueueSettings.ordered().withLockDuration(Duration.ofSeconds(60)));

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** What a process that reads alone does with more than it can carry at once. */
+/** A reader with a backlog that does not fit into memory. */
 class CarriedPilesTest extends ReadsAlone {
 
   @TestInRealTime
@@ -68,7 +68,7 @@ class CarriedPilesTest extends ReadsAlone {
       assertThat(first.id()).isEqualTo(SessionId.of("s0"));
       assertThat(lanes()).isZero();
       assertThat(readers()).isEqualTo(1);
-      // Its pile has not been read yet: it must not overtake.
+      // The older messages were not read yet; this one must not overtake them.
       send(late, "after");
       count += handle(first, seen);
     }
@@ -140,7 +140,7 @@ class CarriedPilesTest extends ReadsAlone {
         .containsExactly(all.messages.get(9));
   }
 
-  /** Who sends while a page is read may draw a number after the reader has looked at the last. */
+  /** A sender may draw a sequence number after the reader has read the last one. */
   @TestInRealTime
   void aNumberThatIsDrawnMeanwhileBelongsToThePage() throws Exception {
     send(A, "1");

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.postgres;
 
-/** The whole contract once more, with sessions carried in memory from the first one on. */
+/** The whole contract, with sessions cached in memory from the first one on. */
 class CarriedSessionsContractTest extends PostgresQueueProviderTest {
 
   @Override

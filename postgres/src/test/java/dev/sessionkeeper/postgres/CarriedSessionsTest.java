@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 
-/** What is special about sessions that one process carries, beside the contract they keep. */
+/** Tests what a single reader guarantees beyond the contract. */
 class CarriedSessionsTest extends ReadsAlone {
 
   @TestInRealTime
@@ -65,7 +65,10 @@ class CarriedSessionsTest extends ReadsAlone {
     held.close();
   }
 
-  /** It comes by itself: who asks again and again need not ask the database. */
+  /**
+   * New messages arrive by themselves: a caller that asks again and again need not ask the
+   * database.
+   */
   @TestInRealTime
   void whatIsSentToAHeldSessionBecomesKnown() throws Exception {
     send(A, "1");
@@ -134,7 +137,7 @@ class CarriedSessionsTest extends ReadsAlone {
     others.close();
   }
 
-  /** Nobody else could take them; and who waits elsewhere is told when that has changed. */
+  /** Until then no other process could take the messages. */
   @TestInRealTime
   void whoReadsAloneTellsOthersOfWhatItSendsOnlyWhenItEnds() throws Exception {
     send(A, "1");
@@ -157,7 +160,7 @@ class CarriedSessionsTest extends ReadsAlone {
     held.close();
   }
 
-  /** Who has told something about queues. */
+  /** Counts the nodes that have sent notifications about queues. */
   private static final class Tellers implements Notices.Ear {
     final Set<String> nodes = ConcurrentHashMap.newKeySet();
     volatile boolean isListening;
@@ -302,7 +305,9 @@ class CarriedSessionsTest extends ReadsAlone {
     held.close();
   }
 
-  /** They are in memory already when the older one comes back. Often: it is a race otherwise. */
+  /**
+   * Newer messages are in memory when the older one is replayed. Repeated, because it is a race.
+   */
   @TestInRealTime
   void aReplayedMessageComesBeforeNewerOnesThatAreCarried() throws Exception {
     for (int i = 0; i < 20; i++) {
@@ -328,7 +333,7 @@ class CarriedSessionsTest extends ReadsAlone {
     }
   }
 
-  /** What it has in memory, it would hand out first. */
+  /** Otherwise the reader would deliver the newer messages from its memory first. */
   @TestInRealTime
   void aReplayElsewhereGivesTheSessionItsLaneAndTheReadingGoesOn() throws Exception {
     send(A, "1");

@@ -28,11 +28,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * Tests that parts of a queue change their readers while sessions are held and settled. A comment
- * that begins with "Red" names the planted bug with which the test was seen red.
+ * Tests that shares of a queue change their readers while sessions are held and settled. A comment
+ * that begins with "Red" names the planted bug that makes the test fail.
  */
 class ChangesOfPartsTest extends ReadsInParts {
-  /** A settlement that writes a note waits at this advisory lock, behind its fence. */
+  /**
+   * The advisory lock at which a settlement that writes a completion record waits, after its fence.
+   */
   private static final long GATE = 4712;
 
   private static final Duration LATER = Duration.ofSeconds(20);
@@ -107,7 +109,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     assertThat(drain()).containsOnlyKeys(ofHalf(true, 0));
   }
 
-  /** Red without fold_notes in bury_readers: completed messages are handed out again. */
+  /** Red without fold_notes in bury_readers: completed messages are delivered again. */
   @TestInRealTime
   void messagesCompletedByADeadReaderAreNotHandledAgain() throws Exception {
     share();
@@ -153,7 +155,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     await().atMost(SOON).until(() -> drain(living, new HashMap<>()) != null && batches() == 0);
   }
 
-  /** Red when tick_off deletes a bundle without reading all of its bits: a message is lost. */
+  /** Red if tick_off deletes a batch without reading all of its bits: a message is lost. */
   @TestInRealTime
   void aBundleOfTwoReadersIsDeletedWithItsLastMessage() throws Exception {
     var low = ofHalf(true, 0);
@@ -194,7 +196,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     assertThat(batches()).isZero();
   }
 
-  /** Red when a reader gives up its part without lanes for held sessions. */
+  /** Red if a reader gives up its share without session rows for held sessions. */
   @TestInRealTime
   void aHeldSessionSurvivesThatItsPartMovesAwayAndBack() throws Exception {
     var ids = List.of(ofHalf(true, 0), ofHalf(false, 0));
@@ -236,7 +238,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     assertThat(taken).containsExactlyInAnyOrderElementsOf(ids);
   }
 
-  /** Red when a reader treats a bundle of several readers as its own: messages are lost. */
+  /** Red if a reader treats a batch of several readers as its own: messages are lost. */
   @TestInRealTime
   void bundlesOfTwoPartsAreReadByThreeProcesses() throws Exception {
     share();
@@ -265,7 +267,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     }
   }
 
-  /** Red when a busy reader gives no sessions away. */
+  /** Red if a busy reader gives no sessions away. */
   @TestInRealTime
   void anIdleProcessGetsSessionsOfABusyOneWithinASecond() throws Exception {
     share();
@@ -286,7 +288,7 @@ class ChangesOfPartsTest extends ReadsInParts {
     }
   }
 
-  /** Red when an idle reader keeps its part. */
+  /** Red if an idle reader keeps its share. */
   @TestInRealTime
   void aProcessWithoutDemandLeavesItsPart() throws Exception {
     share();

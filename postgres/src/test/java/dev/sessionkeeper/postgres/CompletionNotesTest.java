@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What a reader completed of bundles that have more is noted, and the bundles stay as they are. */
+/**
+ * A reader records which messages of incomplete batches are completed, and does not rewrite the
+ * batches.
+ */
 class CompletionNotesTest extends ReadsAlone {
   private static final SessionId SLOW = SessionId.of("slow");
 
@@ -77,7 +80,9 @@ class CompletionNotesTest extends ReadsAlone {
     slow.close();
   }
 
-  /** After an answer was lost it is repeated, and by then the note may have been folded. */
+  /**
+   * A settlement whose answer was lost is repeated, when its record may have been merged already.
+   */
   @Test
   void whatIsRepeatedIsCountedOnce() throws Exception {
     send(2);

@@ -15,13 +15,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A process that handles messages by writing a row in the transaction of their settlement. It fails
- * now and then, and is killed by {@link KillRun} at any moment. It ends when its input does.
+ * A process whose handler writes a row in the transaction of its settlement. It fails at times,
+ * {@link KillRun} kills it at any moment, and it ends with its input.
  */
 final class ConsumerProcess {
   static final QueueName QUEUE = QueueName.of("kill");
 
-  /** Of {@link PostgresOptions}. */
+  /** The value of {@code carryFrom} in {@link PostgresOptions}. */
   static final String CARRY_FROM = "CARRY_FROM";
 
   private ConsumerProcess() {}

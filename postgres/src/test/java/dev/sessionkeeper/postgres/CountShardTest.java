@@ -9,7 +9,9 @@ import java.util.HashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** No row of the counts is changed for ever, and none is lost when they are folded. */
+/**
+ * Tests that no row of counts is changed for ever, and that no count is lost when rows are merged.
+ */
 class CountShardTest extends ReadsAlone {
   @Test
   void aRowIsLeftAfterSomeChanges() {

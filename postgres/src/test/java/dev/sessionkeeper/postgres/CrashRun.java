@@ -23,13 +23,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Crashes the database again and again, one to two seconds after the last message of a process that
- * reads its queue alone, while another application commits without waiting for the disk. Some of
- * its transactions are lost then, and their numbers come again. Afterwards every message that was
- * acknowledged must be handled, in order.
+ * Crashes the database repeatedly, one to two seconds after the last message of a reader, while
+ * another application commits without waiting for the disk. Some of its transactions are lost, and
+ * PostgreSQL assigns their ids again. Afterwards every acknowledged message must be handled, in
+ * order.
  *
- * <p>Reading ends by closing, or because there is no work, in turns. A longer run than the test's:
- * {@code CrashRun [crashes]}.
+ * <p>The reader closes, or stops because it is idle, in turns. For a longer run: {@code CrashRun
+ * [crashes]}.
  */
 final class CrashRun implements AutoCloseable {
   private static final QueueName QUEUE = QueueName.of("crash");
@@ -38,7 +38,7 @@ final class CrashRun implements AutoCloseable {
   private static final Duration LOCK = Duration.ofSeconds(10);
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 
-  /** After that long without work reading ends. */
+  /** After this time without work, a reader stops. */
   private static final Duration IDLE = Duration.ofMillis(2300);
 
   private final EmbeddedPostgres postgres;
@@ -60,10 +60,10 @@ final class CrashRun implements AutoCloseable {
   }
 
   /**
-   * What was seen.
+   * The outcome of a run.
    *
-   * @param crashesWithLosses after which numbers of transactions came again
-   * @param problems what must never be: empty when all is well
+   * @param crashesWithLosses crashes after which transaction ids were used again
+   * @param problems violations; empty if all is well
    */
   record Report(int crashes, int crashesWithLosses, int handled, List<String> problems) {}
 
@@ -110,10 +110,10 @@ final class CrashRun implements AutoCloseable {
     }
   }
 
-  /** The first sessions are taken as lanes; then it begins to read. */
+  /** Accepts the first sessions from rows; then the process becomes a reader. */
   private void readAlone(PostgresQueueProvider sender, PostgresQueueProvider reader)
       throws Exception {
-    // Else it would wait for five seconds after the last session that another process took.
+    // Otherwise it would wait for five seconds after the last session that another process took.
     execute("UPDATE keeper.discovery SET asked_at = NULL");
     do {
       send(sender);
@@ -131,7 +131,7 @@ final class CrashRun implements AutoCloseable {
     }
   }
 
-  /** Handles everything that was acknowledged. */
+  /** Handles all acknowledged messages. */
   private void handle(PostgresQueueProvider provider) throws Exception {
     long began = System.nanoTime();
     while (!handled.equals(sent)) {
@@ -173,7 +173,7 @@ final class CrashRun implements AutoCloseable {
     }
   }
 
-  /** Until the database is gone. */
+  /** Commits without waiting for the disk, until the database is gone. */
   private void commitWithoutWaiting() {
     try (var connection = postgres.dataSource().getConnection();
         var statement = connection.createStatement()) {

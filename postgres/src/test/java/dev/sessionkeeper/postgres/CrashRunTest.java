@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import org.junit.jupiter.api.Test;
 
-/** The short version of {@link CrashRun}. */
+/** The short form of {@link CrashRun}. */
 class CrashRunTest {
 
   @Test

@@ -68,7 +68,7 @@ class CutSettlementTest {
     database.close();
   }
 
-  /** It was answered "nothing was changed". */
+  /** The answer was once "nothing was changed". */
   @Test
   void aDeadLetterThatWasNotAnsweredHasAnUnknownOutcome() throws Exception {
     var held = take();
@@ -94,7 +94,7 @@ class CutSettlementTest {
     assertUnknown(held, Settlement.complete());
   }
 
-  /** Answered "lost", the caller would believe that nothing was changed. */
+  /** If the answer were "lost", the caller would believe that nothing was changed. */
   @Test
   void aCompletionThatTookEffectIsNotCalledLostWhenAnotherOwnerCameMeanwhile() throws Exception {
     assertUnknownIfMeanwhile(
@@ -106,7 +106,7 @@ class CutSettlementTest {
         """);
   }
 
-  /** A crash of the database ends the reader, and with it what it carries. */
+  /** A crash of the database ends the reader's lease, and its cached sessions with it. */
   @Test
   void aCompletionThatTookEffectIsNotCalledLostWhenTheDatabaseCrashedMeanwhile() throws Exception {
     provider.close();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Queues that one process deletes or purges while another one uses them. */
+/** One process deletes or purges queues that another one uses. */
 class DeletedQueuesTest {
   private static final QueueName QUEUE = QueueName.of("orders");
   private static final Message MESSAGE = Message.of(SessionId.of("a"), Payload.text("1"));
@@ -120,7 +120,7 @@ class DeletedQueuesTest {
     return Message.of(SessionId.of("a"), Payload.text(body));
   }
 
-  /** Counts the rows of all tables that name a queue by its number. */
+  /** Counts the rows of all tables that refer to a queue. */
   private long rowsWithQueues() throws SQLException {
     try (var connection = database.pool().getConnection();
         var statement = connection.createStatement();

@@ -28,12 +28,12 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is due is handed out when its time comes, not with the next look. */
+/** A due message is delivered when its time comes, not at the next poll. */
 @ParameterizedClass
 @ValueSource(ints = {0, PostgresOptions.NEVER})
 @Execution(ExecutionMode.SAME_THREAD)
 class DueInTimeTest {
-  /** Milliseconds. A look once a second is half a second late on average; a timer is not. */
+  /** In milliseconds. A poll each second would be half a second late on average; a timer is not. */
   private static final long NOT_THE_NEXT_TICK = 250;
 
   private static final QueueName QUEUE = QueueName.of("due");
@@ -88,7 +88,7 @@ class DueInTimeTest {
 
   @TestInRealTime
   void aMessageForLaterComesAtItsTime() throws Exception {
-    // Somebody has waited for sessions before, so that a look of its own is not about to come.
+    // A consumer has waited before, so no regular poll is about to begin.
     assertThat(provider.sessions(QUEUE).acceptNext(ME, Duration.ofMillis(50)))
         .isInstanceOf(AcceptResult.NoSession.class);
     var due = new HashMap<SessionId, Instant>();
@@ -121,7 +121,7 @@ class DueInTimeTest {
     return ((AcceptResult.Accepted) provider.sessions(QUEUE).acceptNext(ME, WAIT)).session();
   }
 
-  /** By the database's clock, which decides. */
+  /** Returns the database's time, which decides. */
   private Instant now() throws SQLException {
     try (var connection = database.pool().getConnection();
         var statement = connection.prepareStatement("SELECT clock_timestamp()");

@@ -14,10 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A held session without messages is told apart from a lost one, however many messages other
- * sessions have. A statement that fetches for many sessions sends a limited number of bytes. It
- * left out held sessions without messages once the limit was reached; their owner took them for
- * lost, and they stood still until the lease in the database ended.
+ * A held session without messages must differ from a lost one, however many messages other sessions
+ * have. A statement that fetches for many sessions sends a limited number of bytes. Once the limit
+ * was reached, it left out held sessions without messages. Their owner then believed that they were
+ * lost, and no consumer got them until the lease in the database ended.
  */
 class EmptyHeldSessionsTest extends ReadsAlone {
   private static final int MANY = 100;
@@ -47,7 +47,7 @@ class EmptyHeldSessionsTest extends ReadsAlone {
     return held;
   }
 
-  /** Returns the sessions that one fetch for both says are held. */
+  /** Returns the sessions that are held, according to one fetch for both. */
   private List<String> heldByFetch(
       SessionId one, long epochOfOne, SessionId other, long epochOfOther) throws SQLException {
     var sql =

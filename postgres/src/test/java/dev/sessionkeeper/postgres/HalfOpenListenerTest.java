@@ -11,7 +11,9 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** The connection that listens stands still, without an end that either side could see. */
+/**
+ * A listening connection through which nothing passes any more, although neither side sees its end.
+ */
 @Execution(ExecutionMode.SAME_THREAD)
 class HalfOpenListenerTest {
 

@@ -13,9 +13,9 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
-/** Operators see since when a session is held, by the store's clock. */
+/** Operators see since when a session is held, by the clock of the store. */
 class HeldSinceTest extends ReadsAlone {
-  /** So late at most is a carried hold written down. */
+  /** The longest time until a cached hold is persisted. */
   private static final Duration WRITTEN_DOWN = Duration.ofSeconds(3);
 
   @TestInRealTime

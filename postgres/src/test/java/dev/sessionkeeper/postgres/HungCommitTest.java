@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The commit of one transactional handler hangs, and so the row of its session stays locked. Only
- * this session waits.
+ * The commit of a transactional handler hangs and keeps the row of its session locked. Only that
+ * session waits.
  */
 @Execution(ExecutionMode.SAME_THREAD)
 class HungCommitTest {
@@ -126,7 +126,9 @@ class HungCommitTest {
     }
   }
 
-  /** Whether the act is on its way: it has not returned, and the reader, if any, was asked. */
+  /**
+   * Returns whether the act is in progress: it has not returned, and a reader, if any, was asked.
+   */
   private boolean isActing(CompletableFuture<Integer> act) {
     return !act.isDone()
         && (database.count("reader", QUEUE) == 0 || database.count("ask", QUEUE) > 0);
@@ -171,7 +173,7 @@ class HungCommitTest {
         .start();
   }
 
-  /** Lets the first message of a session be handled; its commit waits at the gate. */
+  /** Handles the first message of a session; the commit waits at the gate. */
   private void hang(PostgresQueueProvider provider) {
     send(provider, HUNG, "hung 1");
     await().atMost(LATER).until(() -> waiting() == 1);

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Looking changes nothing: neither who reads, nor what is stored. */
+/** Inspecting changes nothing: neither the reader nor the tables. */
 class InspectWhileReadingTest extends ReadsAlone {
 
   @TestInRealTime
@@ -87,7 +87,7 @@ class InspectWhileReadingTest extends ReadsAlone {
     assertThat(took).isLessThan(Duration.ofSeconds(3));
   }
 
-  /** Parked sessions, and bundles with five messages of each. */
+  /** Creates parked sessions, and batches with five messages of each. */
   private void fill(int sessions) throws SQLException {
     try (var connection = database.pool().getConnection();
         var lanes =

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Queues over a pool of an application that wants another isolation level than they do. */
+/** Queues over an application's pool whose isolation level is another than theirs. */
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class IsolationLevelTest {
@@ -73,8 +73,8 @@ class IsolationLevelTest {
   }
 
   /**
-   * A round finds the next message while the session is given back, and commits before it is: in
-   * another level whoever gives it back would not see the message, and delete the lane.
+   * A poll finds the next message while the session is released, and commits first. At another
+   * level the release would not see the message, and would delete the row.
    */
   @ParameterizedTest
   @ValueSource(strings = {REPEATABLE_READ, "TRANSACTION_SERIALIZABLE"})
@@ -128,7 +128,7 @@ class IsolationLevelTest {
     }
   }
 
-  /** It would be rolled back by each renewal of its lease, and tried for ever. */
+  /** Otherwise each renewal of the lease would roll it back, and it would be tried for ever. */
   @Test
   void aHandlerThatRaisesTheLevelOfItsTransactionIsToldWhy() throws Exception {
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();

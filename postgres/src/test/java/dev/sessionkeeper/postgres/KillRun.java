@@ -22,18 +22,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 /**
- * Several processes consume while one of them is killed every few seconds and the database once.
+ * Several processes consume while one of them is killed every few seconds, and the database once.
  * Afterwards every acknowledged message must have had its effect exactly once, in order, under
  * growing epochs.
  *
- * <p>A longer run than the test's: {@code KillRun [seconds] [processes]}.
+ * <p>For a longer run: {@code KillRun [seconds] [processes]}.
  */
 final class KillRun {
   private static final int SESSIONS = 40;
   private static final int SENDERS = 4;
   private static final Duration LOCK = Duration.ofSeconds(2);
 
-  /** How long nothing may happen; a slow machine that gets on is waited for. */
+  /** The longest time without progress; a slow machine that progresses has more. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final EmbeddedPostgres postgres;
@@ -52,9 +52,9 @@ final class KillRun {
   }
 
   /**
-   * What was seen.
+   * The outcome of a run.
    *
-   * @param problems what must never be: empty when all is well
+   * @param problems violations; empty if all is well
    */
   record Report(long acknowledged, long effects, int kills, List<String> problems) {}
 
@@ -151,7 +151,7 @@ final class KillRun {
     return process;
   }
 
-  /** Reads to the end: a process that logs into a full pipe stands still. */
+  /** Reads the output to its end, because a process with a full pipe would hang. */
   private static void read(Process process, CountDownLatch isReady) {
     try (var lines = process.inputReader()) {
       lines.lines().filter(line -> line.startsWith("ready")).forEach(line -> isReady.countDown());
@@ -174,7 +174,7 @@ final class KillRun {
     }
   }
 
-  /** The same message again until it is known to be stored: the id makes that harmless. */
+  /** Repeats the send until it is acknowledged; the message id makes repetitions harmless. */
   private static void sendUntilAcknowledged(PostgresQueueProvider provider, Message message) {
     while (true) {
       try {

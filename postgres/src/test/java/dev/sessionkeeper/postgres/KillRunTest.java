@@ -7,10 +7,10 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The short version of {@link KillRun}. */
+/** The short form of {@link KillRun}. */
 class KillRunTest {
 
-  /** Each process wants to read alone, so the queue goes to and fro between lanes and memory. */
+  /** Each process wants to be a reader, so sessions move between rows and memory. */
   @Test
   void everyEffectHappensOnceAndInOrderWhateverIsKilled() throws Exception {
     try (var postgres = EmbeddedPostgres.temporary()) {

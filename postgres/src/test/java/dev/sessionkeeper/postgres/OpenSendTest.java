@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** An id is in an application's transaction that stays open, and is sent again meanwhile. */
+/** A message id is in an application's open transaction, and is sent again meanwhile. */
 @Execution(ExecutionMode.SAME_THREAD)
 class OpenSendTest {
   private static final QueueName QUEUE = QueueName.of("open");

@@ -24,7 +24,7 @@ final class PgBouncer implements AutoCloseable {
     this.port = port;
   }
 
-  /** The installed binary. */
+  /** Returns the installed binary. */
   static Optional<Path> binary() {
     return BINARIES.stream().filter(Files::isExecutable).findFirst();
   }
@@ -72,7 +72,7 @@ final class PgBouncer implements AutoCloseable {
     }
   }
 
-  /** The address for a driver that keeps no prepared statements on the server. */
+  /** Returns the URL for a driver that prepares no statements on the server. */
   String jdbcUrl(String database) {
     return "jdbc:postgresql://127.0.0.1:" + port + "/" + database + "?prepareThreshold=0";
   }

@@ -94,7 +94,7 @@ class PgBouncerTest {
     assertThat(problems).isEmpty();
   }
 
-  /** A retry in the middle, so that lanes are fetched from, settled and claimed again. */
+  /** Retries in the middle, so that sessions are fetched from, settled and claimed again. */
   private static SessionProcessor processor(
       PostgresQueueProvider provider, Queue<String> handled, Queue<String> problems) {
     return SessionProcessor.builder(

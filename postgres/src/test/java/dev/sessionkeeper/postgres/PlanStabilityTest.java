@@ -29,10 +29,9 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * No statement of the hot path may ever read more than it needs: not when it was planned on an
- * empty table, not after a vacuum that found nothing, not on a large backlog. The database counts
- * what it reads, so nothing is guessed. (Seen red: a join that began at the lanes read all of
- * them.)
+ * No statement of the hot path reads more than it needs: not if it was planned on empty tables, not
+ * after a vacuum of empty tables, not with a large backlog. The database itself counts the reads.
+ * (Seen red: a join that began at the session rows read all of them.)
  */
 @ParameterizedClass
 @ValueSource(ints = {0, PostgresOptions.NEVER})
@@ -126,7 +125,10 @@ class PlanStabilityTest {
     assertThat(reads().rows() - before.rows()).as("of 480 bundles").isLessThan(128);
   }
 
-  /** All queues draw from one sequence; who reads this one alone must not take that for news. */
+  /**
+   * All queues draw from one sequence. A reader must not take numbers of other queues for new
+   * messages of its own.
+   */
   @Test
   void numbersThatOtherQueuesDrewMakeNobodyLookThroughAPileThatWaits() throws Exception {
     assumeTrue(carryFrom == 0, "only who reads alone looks by numbers");
@@ -151,8 +153,8 @@ class PlanStabilityTest {
   }
 
   /**
-   * Looking through a pile for one session costs as much as a round for all of them. (Seen red:
-   * with each session that ran out of messages.)
+   * Searching a backlog for one session costs as much as a poll for all sessions. (Seen red: a
+   * search for each session that ran out of messages.)
    */
   @Test
   void whatIsBehindAPileIsNotLookedForOneSessionAtATime() throws Exception {
@@ -216,7 +218,7 @@ class PlanStabilityTest {
         .isLessThan(ROUNDS * 300L);
   }
 
-  /** Everything the hot path does, a few times, on the same connections. */
+  /** Runs every step of the hot path a few times, on the same connections. */
   private void work(int rounds) throws InterruptedException {
     for (int i = 0; i < rounds; i++) {
       var session = SessionId.of("work-" + i);
@@ -254,7 +256,7 @@ class PlanStabilityTest {
               .mapToObj(i -> message(SessionId.of("backlog-" + i % 5000), "x"))
               .toList());
     }
-    // Where nobody reads alone, looking at it gives its sessions lanes, page by page.
+    // Without a reader, polls give the sessions of the backlog their rows, page by page.
     for (int page = 0; page <= messages / 4096; page++) {
       provider.stats(QUEUE);
     }
@@ -269,7 +271,7 @@ class PlanStabilityTest {
   }
 
   /**
-   * What the database has read so far.
+   * The reads of the database so far.
    *
    * @param scans of whole tables
    * @param rows entries of indexes
@@ -298,7 +300,7 @@ class PlanStabilityTest {
     }
   }
 
-  /** Backends report now and then; every one that is not busy is told to do it at once. */
+  /** Makes every idle connection report its statistics now; by default it reports later. */
   private void flushStatistics() throws SQLException {
     var idle = new ArrayList<Connection>();
     try {

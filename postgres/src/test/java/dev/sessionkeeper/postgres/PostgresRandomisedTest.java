@@ -15,9 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The processor over a database that cuts connections in the middle of whatever they do: sends and
- * settlements whose outcome is unknown are looked up and repeated, and nothing is lost or doubled
- * out of turn.
+ * The processor on a database that cuts connections at random moments. Sends and settlements with
+ * an unknown outcome are looked up and repeated; nothing is lost, repeated or overtaken.
  */
 @Execution(ExecutionMode.SAME_THREAD)
 class PostgresRandomisedTest {
@@ -53,7 +52,9 @@ class PostgresRandomisedTest {
     }
   }
 
-  /** Each processor is in one of two processes, and each process wants its part of the queue. */
+  /**
+   * Each processor belongs to one of two processes, and each process wants its share of the queue.
+   */
   @ParameterizedTest
   @ValueSource(ints = {0, CUTS})
   void nothingIsOvertakenSharedOrLostWhileProcessesShareTheQueue(int cuts) throws Exception {

@@ -21,20 +21,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * A reader writes nothing once the database has forgotten it, as after a crash, and a hold settles
- * nothing in a later reading than its own.
+ * A reader writes nothing after the database has forgotten its lease, as after a crash. A hold
+ * settles nothing under a later lease of its reader.
  */
 class ReaderFencesTest extends ReadsAlone {
   private static final SessionId C = SessionId.of("c");
 
-  /** The unlogged table is empty then; everything else is as it was. */
+  /** After a crash the unlogged table is empty; everything else is unchanged. */
   private static final String CRASH =
       """
       WITH lost AS (DELETE FROM keeper.reading x USING keeper.queue k WHERE k.id = x.queue AND k.name = ? RETURNING 1)
       SELECT count(*) FROM lost
       """;
 
-  /** A transaction that was lost gives its number to one that comes after the crash. */
+  /** The id of a lost transaction is used again after the crash. */
   private static final String REUSE =
       """
       WITH reused AS (UPDATE keeper.bundle b SET xid = ?::text::xid8 FROM keeper.queue k
@@ -75,7 +75,7 @@ class ReaderFencesTest extends ReadsAlone {
     again.close();
   }
 
-  /** The handler may still run, and its lease has not run out: it is not called twice at a time. */
+  /** The old handler may still run and its lease has not expired, so no second one may run. */
   @TestInRealTime
   void aSessionIsNotTakenAgainBeforeItsLostHoldHasEnded() throws Exception {
     send(A, "1");
@@ -107,7 +107,7 @@ class ReaderFencesTest extends ReadsAlone {
         .isEqualTo(1);
   }
 
-  /** The snapshot in its memory takes transactions for known that have not been read. */
+  /** The snapshot in memory contains transaction ids that are used again after the crash. */
   @TestInRealTime
   void nothingIsStrandedWhenAReaderClosesAfterACrash() throws Exception {
     readUpTo(reader);
@@ -136,8 +136,8 @@ class ReaderFencesTest extends ReadsAlone {
   }
 
   /**
-   * Its settlement waits behind another one while the reading is lost and begins again; by then the
-   * message is in other hands.
+   * The settlement waits behind another one while the reader loses its lease and gets a new one. By
+   * then the message has another owner.
    */
   @TestInRealTime
   void aHoldOfAnEarlierReadingSettlesNothingInTheNextOne() throws Exception {
@@ -177,7 +177,7 @@ class ReaderFencesTest extends ReadsAlone {
     slow.close();
   }
 
-  /** Begins to read, and has nothing more to do. */
+  /** Becomes a reader, and reads until nothing is left. */
   private void readUpTo(PostgresQueueProvider provider) throws Exception {
     while (readers() == 0 || lanes() > 0) {
       send(A, "before");
@@ -191,7 +191,7 @@ class ReaderFencesTest extends ReadsAlone {
     return count("SELECT pg_current_xact_id()::text::bigint FROM keeper.queue WHERE name = ?");
   }
 
-  /** In one transaction, so that no round comes in between. */
+  /** Stores in one transaction, so that no poll sees a part of it. */
   private void storeAfterCrash(long transaction) throws SQLException {
     try (var connection = database.pool().getConnection()) {
       connection.setAutoCommit(false);

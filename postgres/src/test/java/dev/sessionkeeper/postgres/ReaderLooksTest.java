@@ -12,8 +12,8 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * The statements of a reader, one by one: what they find does not depend on which messages of a
- * bundle have become rows, and is found again when an answer was lost.
+ * The statements of a reader, one by one. Their result does not depend on which messages of a batch
+ * were unpacked, and is the same after a lost answer.
  */
 class ReaderLooksTest extends ReadsAlone {
   private static final String NOTHING = "3:3:";
@@ -66,7 +66,7 @@ class ReaderLooksTest extends ReadsAlone {
         numbers("SELECT my_epoch FROM keeper.become_reader(%d, 'test', 0, 0, false)").getFirst();
     long ask = numbers("SELECT ask_id FROM keeper.ask_reader(%d, 'a', false)").getFirst();
 
-    // b is written down with what was read of it, which is the first bundle.
+    // Session b is persisted with its cached messages, which are those of the first batch.
     numbers(
         "SELECT count(*) FROM keeper.write_down(%d, "
             + epoch

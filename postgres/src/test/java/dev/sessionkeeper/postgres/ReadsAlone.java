@@ -21,7 +21,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Two processes on one queue: one that reads alone from the start, and another one. */
+/** Two processes on one queue: one is a reader from the start, the other may become one. */
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class ReadsAlone {
@@ -83,7 +83,7 @@ abstract class ReadsAlone {
     return database.number(sql, queue);
   }
 
-  /** As if the reader had died, and its lease had run out. */
+  /** Makes the reader look dead, with an expired lease. */
   void endReader() {
     count(
         """

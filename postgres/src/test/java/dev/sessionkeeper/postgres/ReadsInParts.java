@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Two processes that each read a part of a queue, and a third one that sends. */
+/** Two processes that each read a share of a queue, and a third one that sends. */
 abstract class ReadsInParts extends ReadsAlone {
   static final long LOWER = 0xFFFF_FFFFL;
 
@@ -52,7 +52,7 @@ abstract class ReadsInParts extends ReadsAlone {
         "SELECT count(*) FROM keeper.reader r JOIN keeper.queue k ON k.id = r.queue WHERE k.name = ? AND r.owns <> 0");
   }
 
-  /** Returns the process that reads the part of this session. */
+  /** Returns the process that reads the share of this session. */
   PostgresQueueProvider ownerOf(SessionId session) {
     boolean isReader =
         count(
@@ -74,7 +74,7 @@ abstract class ReadsInParts extends ReadsAlone {
     return database.count("bundle", queue);
   }
 
-  /** Lets both processes wait for sessions until each reads its part. */
+  /** Lets both processes wait for sessions until each reads its share. */
   void share() throws Exception {
     want(reader, ME, Duration.ZERO);
     await().atMost(SOON).until(() -> readers() > 0);

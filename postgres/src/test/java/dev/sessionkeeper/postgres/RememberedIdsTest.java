@@ -27,8 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Q-03, whichever way an id is remembered: with a row of its own, or with those that were made
- * together.
+ * Q-03, however an id is remembered: in a row of its own, or with ids that were created together.
  */
 class RememberedIdsTest {
   private static final SessionId A = SessionId.of("a");
@@ -134,7 +133,9 @@ class RememberedIdsTest {
         .allMatch(o -> o instanceof SendOutcome.Duplicate);
   }
 
-  /** One uses it for the first time, the other was given it: whoever comes first, one is stored. */
+  /**
+   * One process created the id, the other was given it: whichever is first, one message is stored.
+   */
   @Test
   void twoProcessesThatUseAnIdAtOnceStoreItOnce() throws Exception {
     int rounds = 300;

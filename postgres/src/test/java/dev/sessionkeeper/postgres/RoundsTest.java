@@ -23,7 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Rounds of claims beside what goes wrong, and beside what others do. */
+/** Polls that meet failures and other transactions. */
 class RoundsTest extends ReadsAlone {
   private static final String DISCOVERY =
       """
@@ -41,7 +41,7 @@ class RoundsTest extends ReadsAlone {
 
   private static final Duration NOW = Duration.ofNanos(1);
 
-  /** Fails once in the thread of rounds, as if the memory were full. */
+  /** Fails once on the polling thread, as if memory were exhausted. */
   private static final class FailingTime implements TimeSource {
     private final TimeSource system = TimeSource.system();
     private final AtomicBoolean fails = new AtomicBoolean();
@@ -80,7 +80,7 @@ class RoundsTest extends ReadsAlone {
     }
   }
 
-  /** Whoever waits for that round is told; it may be a round for which nobody waits. */
+  /** Returns whether a caller saw the failure; the failed poll may have had no caller. */
   private boolean hasFailed(PostgresQueueProvider provider, FailingTime time) throws Exception {
     try {
       accept(provider, Duration.ofMillis(10));
@@ -90,7 +90,7 @@ class RoundsTest extends ReadsAlone {
     return !time.fails.get();
   }
 
-  /** Not longer than that: without rounds it would wait for ever. */
+  /** Accepts with a time limit; without polls, the call would wait for ever. */
   private AcceptResult accept(PostgresQueueProvider provider, Duration wait) throws Exception {
     var accepted =
         CompletableFuture.supplyAsync(
@@ -104,7 +104,10 @@ class RoundsTest extends ReadsAlone {
     return accepted.get(10, TimeUnit.SECONDS);
   }
 
-  /** A claim has the lane, and waits for discovery: whoever acts must not have that meanwhile. */
+  /**
+   * A claim has locked the row and waits for the discovery of messages; an operator's act must not
+   * lock the discovery meanwhile.
+   */
   @TestInRealTime
   void anActWaitsForALaneWithoutHoldingUpDiscovery() throws Exception {
     send(A, "1");
@@ -146,7 +149,7 @@ class RoundsTest extends ReadsAlone {
     }
   }
 
-  /** As many as are looked at in one go stand before it, and stay. */
+  /** As many parked sessions as one step examines come first, and stay. */
   @TestInRealTime
   void whatIsTooOldInSessionsThatAreSetAsideKeepsNothingElseFromExpiring() throws Exception {
     var parked = new ArrayList<Message>();

@@ -18,14 +18,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** Lists of sessions in a queue with so many lanes that no list may read all of them. */
+/** Lists of sessions in a queue with so many session rows that no list may read all of them. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SearchSessionsTest {
   private static final QueueName QUEUE = QueueName.of("orders");
   private static final int MOST_ROWS = 20_000;
 
   /**
-   * Of 40,000 lanes the last is ready; of the others each fourth is parked, paused, waiting, held.
+   * Fills the queue with 40,000 rows. The last one is ready; the others are parked, paused, waiting
+   * and held in turns.
    */
   private static final String FILL =
       """
@@ -114,7 +115,7 @@ class SearchSessionsTest {
     }
   }
 
-  /** What scans of lanes have read; connections report it when they are told to. */
+  /** Returns how many rows scans have read; connections report that on demand. */
   private long lanesRead() throws SQLException {
     // A pool of many connections: each tells its own numbers only.
     database.pool().getHikariPoolMXBean().softEvictConnections();

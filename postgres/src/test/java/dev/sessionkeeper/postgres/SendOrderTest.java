@@ -31,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Q-01 over all pairs of senders, while transactions that have sent stay open for a while, commit
- * against their numbers, or roll back.
+ * Q-01 for all pairs of senders, while open transactions commit in another order than their
+ * numbers, or roll back.
  */
 @ParameterizedClass
 @CsvSource({"0, 4096", "0, 3", PostgresOptions.NEVER + ", 4096"})
@@ -51,7 +51,7 @@ class SendOrderTest {
   private final AtomicInteger number = new AtomicInteger();
   private volatile boolean isSending = true;
 
-  /** When a send began and when it had returned, or its transaction was committed. */
+  /** When a send began, and when it returned or its transaction was committed. */
   private record Sent(long began, long returned) {}
 
   // Set before each test.
@@ -155,7 +155,7 @@ class SendOrderTest {
     }
   }
 
-  /** Messages that were handled after one that was sent only when they had been sent. */
+  /** Returns the messages that were handled after one that was sent later. */
   private List<String> overtakings() {
     var found = new ArrayList<String>();
     for (var session : handled.entrySet()) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A body that is kept once is everybody's own to all who receive it. */
+/** A shared payload belongs to each of its messages alone, as far as receivers see. */
 @Execution(ExecutionMode.SAME_THREAD)
 class SharedBodiesTest {
   private static final SessionId SESSION = SessionId.of("s");

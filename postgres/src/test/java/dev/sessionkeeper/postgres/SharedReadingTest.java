@@ -19,7 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Two processes read a queue, each its own part of the sessions. */
+/** Two processes are readers of one queue, each of a share of its sessions. */
 class SharedReadingTest extends ReadsInParts {
   @Test
   void javaAndTheDatabaseFindTheSameBucket() {
@@ -57,7 +57,10 @@ class SharedReadingTest extends ReadsInParts {
     assertThat(reader.stats(queue).depth()).isEqualTo(20);
   }
 
-  /** Stored when only one read: both find their messages in it, and complete their bits. */
+  /**
+   * The batch was stored when there was one reader. Both find their messages in it, and complete
+   * them.
+   */
   @TestInRealTime
   void aBundleOfBothIsCompletedByBoth() throws Exception {
     var messages = new ArrayList<Message>();
@@ -84,7 +87,7 @@ class SharedReadingTest extends ReadsInParts {
     assertThat(reader.stats(queue).depth()).isZero();
   }
 
-  /** It is in a handler's hands while its bucket goes to another process, and back. */
+  /** The session is held while its bucket moves to another process and back. */
   @TestInRealTime
   void aHeldSessionStaysWithItsOwnerWhenItsBucketMoves() throws Exception {
     var low = ofHalf(true, 0);

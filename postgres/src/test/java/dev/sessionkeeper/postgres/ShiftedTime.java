@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The clock of this machine, which a test sets forward; timers that run already do not move. */
+/** The clock of this machine, set forward by a test. Timers that run already do not change. */
 final class ShiftedTime implements TimeSource {
   private final TimeSource system = TimeSource.system();
   private final AtomicLong ahead = new AtomicLong();

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * A consumer stands still while the database sends it bodies. Its leases run out, and another
- * process handles everything, because no lock is held over the transfer.
+ * A consumer freezes while the database sends it payloads. Its leases expire, and another process
+ * handles everything, because no lock is held during the transfer.
  */
 @Execution(ExecutionMode.SAME_THREAD)
 class StalledClientTest {
@@ -67,7 +67,7 @@ class StalledClientTest {
     anotherProcessGoesOnBeside(PostgresOptions.NEVER);
   }
 
-  /** No lock is held then: the other process only waits for an answer that does not come. */
+  /** A reader that freezes holds no lock, so the other process handles all messages. */
   @Test
   void anotherProcessGoesOnBesideAReader() throws Exception {
     anotherProcessGoesOnBeside(0);

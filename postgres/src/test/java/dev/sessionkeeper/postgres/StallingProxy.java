@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Forwards connections to a server until it stands still: from then on nothing passes in either
- * direction, and no connection ends, as when the client's process is stopped.
+ * Forwards connections to a server until it stalls. From then on no byte passes in either direction
+ * and no connection ends, as when the client's process is suspended.
  */
 final class StallingProxy implements Closeable {
   private static final int WINDOW = 32 << 10;
@@ -25,7 +25,7 @@ final class StallingProxy implements Closeable {
   private final CountDownLatch stalled = new CountDownLatch(1);
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  /** An answer with a piece of this size is the last one that passes, in part. */
+  /** The size of the answer that passes last, and only in part. */
   private final int stallsAt;
 
   private volatile boolean isArmed;
@@ -47,7 +47,7 @@ final class StallingProxy implements Closeable {
     return listener.getLocalPort();
   }
 
-  /** The next large answer makes it stand still. */
+  /** Makes the proxy freeze at the next large answer. */
   void arm() {
     isArmed = true;
   }

@@ -58,7 +58,7 @@ public final class TestDatabase implements AutoCloseable {
     return pool;
   }
 
-  /** A number that a statement finds out about a queue, whose name is its parameter. */
+  /** Returns the number that a query selects for the queue with the given name. */
   public long number(String sql, QueueName queue) {
     try (var connection = pool.getConnection();
         var statement = connection.prepareStatement(sql)) {
@@ -72,7 +72,7 @@ public final class TestDatabase implements AutoCloseable {
     }
   }
 
-  /** The rows of a table, or a view, that belong to a queue. */
+  /** Returns how many rows of a table or view belong to the queue. */
   public long count(String table, QueueName queue) {
     return number(
         "SELECT count(*) FROM keeper."
@@ -81,7 +81,7 @@ public final class TestDatabase implements AutoCloseable {
         queue);
   }
 
-  /** Breaks all connections that the queues use, and tells how many. */
+  /** Breaks all connections that the queues use, and returns how many. */
   public int cutConnections() {
     try (var connection = source.getConnection();
         var statement = connection.createStatement();

@@ -42,9 +42,9 @@ public final class BatchRow {
   private final @Nullable Timestamp @Nullable [] notBefores;
 
   /**
-   * Reads it.
+   * Reads the row.
    *
-   * @param mine the buckets of this reader; messages of others count as done
+   * @param mine the buckets of this reader; messages in other buckets count as done
    */
   public BatchRow(ResultSet row, long mine) throws SQLException {
     first = HandedRow.sequence(row);
@@ -92,7 +92,9 @@ public final class BatchRow {
     return sessions[place];
   }
 
-  /** Returns whether the message is completed, has become a row, or belongs to another reader. */
+  /**
+   * Returns whether the message is completed, has a row of its own, or belongs to another reader.
+   */
   public boolean isDone(int place) {
     return (done >> place & 1) == 1;
   }

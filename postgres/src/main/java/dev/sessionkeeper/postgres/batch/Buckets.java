@@ -6,8 +6,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * Sessions are divided into 64 buckets by a hash of their names, as {@code keeper.bucket_of} does
- * it. A set of buckets is a number with a bit for each.
+ * Divides sessions into 64 buckets by a hash of their ids, as the function {@code keeper.bucket_of}
+ * does. A set of buckets is a number with one bit for each.
  */
 public final class Buckets {
   static final long NONE = 0;
@@ -32,7 +32,7 @@ public final class Buckets {
     return 1L << bucket;
   }
 
-  /** Returns whether a set has the bucket of a session. */
+  /** Returns whether the set contains the bucket of a session. */
   public static boolean have(long buckets, SessionId session) {
     return buckets == ALL || (buckets >>> of(session) & 1) == 1;
   }

@@ -9,31 +9,34 @@ import java.util.stream.LongStream;
 
 /**
  * The messages that one settlement of cached sessions completes, by the way they are stored. {@link
- * OpenBatches} makes it under its lock; what is not private does not change afterwards.
+ * OpenBatches} builds it under its lock; fields that are not private do not change afterwards.
  */
 public final class CompletedMessages {
   public final long note;
 
-  /** Messages that are rows. */
+  /** Messages with rows of their own. */
   public final List<String> sessions = new ArrayList<>();
 
   public final List<Long> sequences = new ArrayList<>();
 
-  /** Batches with further open messages, and the bits that the completion record has for them. */
+  /**
+   * Batches that still have open messages, and the bits that the completion record has for them.
+   */
   public Bits incomplete = Bits.NONE;
 
-  /**
-   * Batches that this settlement makes complete. Batches that were complete before have no bits.
-   */
+  /** Batches that this settlement completes. Batches that were complete before have no bits. */
   public Bits complete = Bits.NONE;
 
   /** Batches that have messages of other readers too. */
   public Bits shared = Bits.NONE;
 
-  /** Batches with old completion records, and all that was completed of them before. */
+  /**
+   * Incomplete batches whose oldest completion record must go, with the bits of all messages that
+   * were completed before. The statement copies these bits into the rows of the batches.
+   */
   public Bits late = Bits.NONE;
 
-  /** The same batches, and the completion records that they do not need any more then. */
+  /** The completion records that the batches in {@code late} do not need after this settlement. */
   List<CompletionRecords.Fold> folds = List.of();
 
   /** Completion records that no batch needs any more. */
@@ -44,7 +47,7 @@ public final class CompletedMessages {
   /**
    * Batches by their first sequence numbers, and bits of each.
    *
-   * @param batches without those that are not known any more, which stand at the end of the arrays
+   * @param batches the batches that are still known; the arrays end with those that are not
    */
   public record Bits(List<MessageBatch> batches, long[] firsts, long[] masks) {
     static final Bits NONE = new Bits(List.of(), new long[0], new long[0]);
@@ -72,7 +75,9 @@ public final class CompletedMessages {
     }
   }
 
-  /** Moves what is completed of these batches from completion records into their own bits. */
+  /**
+   * Moves the completions of these batches from completion records into the bits of the batch rows.
+   */
   void fold(List<CompletionRecords.Fold> old) {
     folds = old;
     late = Bits.of(old.stream().map(CompletionRecords.Fold::batch).toList(), MessageBatch::done);

@@ -7,12 +7,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The completion records of this process in the database: what is completed of batches that still
- * have open messages. A record is over when no batch needs it. Guarded by the lock of {@link
+ * The completion records of this process in the database: which messages of incomplete batches are
+ * completed. A record is obsolete when no batch needs it. Guarded by the lock of {@link
  * OpenBatches}.
  */
 public final class CompletionRecords {
-  /** The most records. With more of them, the batches of the oldest record take its bits over. */
+  /**
+   * The most records. Beyond this number, the batches of the oldest record copy its bits into their
+   * own rows.
+   */
   private static final int MOST = 64;
 
   private final Set<CompletionRecord> needed = new LinkedHashSet<>();
@@ -42,8 +45,8 @@ public final class CompletionRecords {
   }
 
   /**
-   * A batch that is about to take over the bits of these records. Records that are written
-   * meanwhile are not among them: their bits are not part of the fold.
+   * A batch that is about to copy the bits of these records into its own row. Records that are
+   * written meanwhile are not among them: their bits are not part of the fold.
    */
   public record Fold(MessageBatch batch, List<CompletionRecord> notes) {}
 
@@ -65,7 +68,7 @@ public final class CompletionRecords {
     }
   }
 
-  /** Returns the records that are over and still in the database. */
+  /** Returns the obsolete records that are still in the database. */
   long[] over() {
     return over.stream().mapToLong(Long::longValue).toArray();
   }
@@ -76,7 +79,10 @@ public final class CompletionRecords {
     }
   }
 
-  /** Returns batches that have waited for their last message while many records were written. */
+  /**
+   * Returns the batches of the oldest record if there are too many records: these batches are to
+   * copy their bits into their rows.
+   */
   List<Fold> late() {
     if (needed.size() <= MOST) {
       return List.of();

@@ -7,8 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message batch as it was read, and which of its messages are open: neither completed nor rows of
- * their own. Guarded by the lock of {@link OpenBatches}.
+ * A message batch that was read, and which of its messages are neither completed nor rows of their
+ * own. Guarded by the lock of {@link OpenBatches}.
  */
 public final class MessageBatch {
   /** The most messages of a batch: a bit for each. */
@@ -17,26 +17,28 @@ public final class MessageBatch {
   final long first;
 
   /**
-   * Whether other readers have messages of this batch too. Then its own bits say what is completed.
+   * Whether other readers have messages of this batch too. Then the bits of its row, and no
+   * completion record, tell which messages are completed.
    */
   final boolean isShared;
 
   private final SessionId[] sessions;
   private long open;
 
-  /** Its messages in the settlement that was told apart last, if it has any there. */
+  /** The messages that the current settlement completes. */
   private long mask;
 
   private @Nullable CompletedMessages maskOf;
 
-  /** The completion records that have what is completed of this batch beside its own bits. */
+  /** The completion records with completions of this batch, in addition to its own bits. */
   final List<CompletionRecords.CompletionRecord> notes = new ArrayList<>(2);
 
   /**
    * A batch as it was read.
    *
-   * @param done the messages that are completed, are rows, or belong to another reader
-   * @param isShared whether other readers have messages of it too
+   * @param done the messages that are completed, have rows of their own, or belong to another
+   *     reader
+   * @param isShared whether other readers have messages of the batch too
    */
   MessageBatch(long first, SessionId[] sessions, long done, boolean isShared) {
     this.first = first;
@@ -49,7 +51,7 @@ public final class MessageBatch {
     return -1L >>> (MOST_MESSAGES - sessions.length);
   }
 
-  /** Returns the bits of messages that are completed or rows. */
+  /** Returns the bits of messages that are completed or have rows of their own. */
   long done() {
     return ~open & all();
   }
@@ -63,7 +65,10 @@ public final class MessageBatch {
     return place < sessions.length && (open >>> place & 1) == 1;
   }
 
-  /** A settlement completes it; whether that is its first message there. */
+  /**
+   * Records that the settlement completes this message. Returns whether it is the settlement's
+   * first message of the batch.
+   */
   boolean complete(long sequence, CompletedMessages settlement) {
     boolean isFirst = maskOf != settlement;
     if (isFirst) {
@@ -79,7 +84,7 @@ public final class MessageBatch {
     return mask;
   }
 
-  /** Whether the settlement completes all that is open. */
+  /** Returns whether the settlement completes all open messages. */
   boolean isWhole() {
     return open == mask;
   }

@@ -13,8 +13,9 @@ import java.util.function.Predicate;
 /**
  * The message batches that this process has read, and which of their messages are open.
  *
- * <p>The database knows better: a message may be completed there, or have become a row, and still
- * be open here for a moment. The statement that names such a message changes nothing, or says so.
+ * <p>The database may be ahead: a message that was completed there, or got a row of its own, may
+ * still be open here for a moment. A statement that names such a message changes nothing, or
+ * reports it.
  */
 public final class OpenBatches {
   private final ReentrantLock lock = new ReentrantLock();
@@ -57,7 +58,7 @@ public final class OpenBatches {
     }
   }
 
-  /** Records that the open messages of these sessions are rows now. */
+  /** Records that the open messages of these sessions have rows of their own now. */
   public void becameRows(Set<SessionId> chosen) {
     locked(
         () -> {
@@ -79,7 +80,7 @@ public final class OpenBatches {
     return true;
   }
 
-  /** Returns the number of a settlement. A repetition keeps it. */
+  /** Returns the number of the next settlement. A repetition keeps its number. */
   public long nextRecord() {
     return lastRecord.incrementAndGet();
   }

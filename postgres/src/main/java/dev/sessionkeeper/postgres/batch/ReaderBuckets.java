@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The buckets of each reader of a queue, as senders need to know them: they store messages of one
- * reader together. If this knowledge is old, a batch gets messages of several readers, which costs
- * time and does no harm.
+ * reader together. If this knowledge is out of date, a batch gets messages of several readers,
+ * which is slower but correct.
  */
 public final class ReaderBuckets {
   private static final String LOOK = "SELECT keeper.parts_of_readers(?)";
@@ -50,7 +50,7 @@ public final class ReaderBuckets {
     return parts;
   }
 
-  /** Records what this process has just read. */
+  /** Records the buckets that this process has just read from the database. */
   public void told(long[] seen) {
     parts = seen;
     knownAt = time.nanoTime();

@@ -33,10 +33,10 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class ClaimSessions implements PollRequests {
   private static final int MOST_SESSIONS = 256;
 
-  /** Sessions of one poll that mean load. */
+  /** The number of sessions in one poll that counts as load. */
   private static final int MANY = 8;
 
-  /** The most pages of one poll that finds nothing to hand out. */
+  /** The most pages that one poll reads without finding a message to deliver. */
   private static final int MOST_PAGES = 16;
 
   private static final Duration PACE = Duration.ofNanos(500_000);
@@ -60,7 +60,7 @@ public final class ClaimSessions implements PollRequests {
   private volatile boolean isUnderLoad;
   private volatile long wokenAt;
 
-  /** When the first session becomes due that this process knows of. */
+  /** The earliest time at which a session becomes due, as far as this process knows. */
   private final FirstDue due = new FirstDue();
 
   private int newsTold;
@@ -128,7 +128,7 @@ public final class ClaimSessions implements PollRequests {
     return joiner;
   }
 
-  /** Completes when the polls that run now are over; at once if none runs. */
+  /** Completes when the running polls are over; at once if none runs. */
   public CompletableFuture<Void> joinRunning() {
     lock.lock();
     try {
@@ -216,7 +216,7 @@ public final class ClaimSessions implements PollRequests {
       } catch (RuntimeException e) {
         fail(waiting, joining, e);
       } catch (Error e) {
-        // All waiting consumers get the failure. This thread goes on, for the next request.
+        // All waiting consumers get the failure. This thread continues with the next request.
         fail(
             waiting,
             joining,
@@ -338,7 +338,7 @@ public final class ClaimSessions implements PollRequests {
 
   /**
    * Returns whether a consumer got nothing in its first poll: it must also see leases that ended
-   * before it came.
+   * before it arrived.
    */
   private static boolean isAnybodyNew(List<WaitingConsumer> waiting) {
     return waiting.stream().anyMatch(acceptor -> !acceptor.isDone() && acceptor.isNew());
@@ -355,7 +355,8 @@ public final class ClaimSessions implements PollRequests {
   }
 
   /**
-   * Sets the timer again: it keeps only the earliest of its times, which this poll may have met.
+   * Sets the timer again, because this poll may have served the earliest time, and the timer keeps
+   * only that one.
    */
   private void armDue() {
     synchronized (due) {
@@ -379,7 +380,7 @@ public final class ClaimSessions implements PollRequests {
   private int makeDue() {
     wokenAt = time.nanoTime();
     synchronized (due) {
-      due.clear(); // The statement returns what is due next.
+      due.clear(); // The statement returns the next due time.
     }
     var woken = table.wake();
     woken.next().ifPresent(this::makeDueWithin);
@@ -434,7 +435,7 @@ public final class ClaimSessions implements PollRequests {
     return false;
   }
 
-  /** The earliest of some moments. */
+  /** The earliest of several times. */
   private static final class FirstDue {
     private long at;
     private boolean isKnown;

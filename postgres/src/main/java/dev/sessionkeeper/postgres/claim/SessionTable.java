@@ -33,7 +33,7 @@ public final class SessionTable {
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.claim_lanes(?, ?, ?, ?, ?)";
   private static final String WAKE = "SELECT woken, next_us FROM keeper.wake_lanes(?, ?)";
 
-  /** As many as the statement wakes at once. */
+  /** The most sessions that one statement makes ready. */
   private static final int MOST_WOKEN = 500;
 
   private static final long LOOK_FROM_START_NANOS = Duration.ofMillis(100).toNanos();
@@ -94,8 +94,8 @@ public final class SessionTable {
   }
 
   /**
-   * Returns where the order of ready sessions begins. Now and then that is its very start, for
-   * sessions that were put before the others.
+   * Returns where the order of ready sessions begins. From time to time that is the very start of
+   * the index, for sessions that were placed before all others.
    */
   private long lineBegins() {
     long now = time.nanoTime();
@@ -125,7 +125,7 @@ public final class SessionTable {
     }
   }
 
-  /** What a poll brought. */
+  /** The result of a poll. */
   public static final class Result {
     final Map<SessionId, ClaimedSession> sessions = new LinkedHashMap<>();
     final List<SessionNews> news = new ArrayList<>();

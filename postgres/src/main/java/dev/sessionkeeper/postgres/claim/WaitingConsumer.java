@@ -37,7 +37,7 @@ public final class WaitingConsumer {
     }
   }
 
-  /** Returns whether no poll has passed since the consumer came. */
+  /** Returns whether no poll has ended since the consumer arrived. */
   boolean isNew() {
     lock.lock();
     try {
@@ -47,7 +47,7 @@ public final class WaitingConsumer {
     }
   }
 
-  /** Gives the consumer a session. Returns false when it has gone. */
+  /** Gives the consumer a session. Returns false if the consumer has stopped waiting. */
   boolean offer(OwnedSession session) {
     lock.lock();
     try {
@@ -72,7 +72,7 @@ public final class WaitingConsumer {
     }
   }
 
-  /** Records that a poll is over that began after the consumer came. */
+  /** Records that a poll has ended which began after the consumer arrived. */
   void tookPart() {
     lock.lock();
     try {
@@ -87,8 +87,9 @@ public final class WaitingConsumer {
   }
 
   /**
-   * Waits for a session for the given time, and at least for one poll. Afterwards the consumer is
-   * gone. If it is interrupted, a session that came in the same moment is given back.
+   * Waits for a session for the given time, and at least for one poll. Afterwards the consumer has
+   * stopped waiting. If the wait is interrupted, a session that arrived at the same moment is given
+   * back.
    */
   public Optional<OwnedSession> await(TimeSource time, Duration wait) throws InterruptedException {
     long started = time.nanoTime();

@@ -7,9 +7,9 @@ import java.sql.SQLException;
 @FunctionalInterface
 public interface AlsoWrite {
   /**
-   * Writes. A repetition after a rollback calls it again.
+   * Writes the rows. A repetition after a rollback calls it again.
    *
-   * @param affected how much the change affected
+   * @param affected the number of rows or sessions that the change affected
    */
   void write(Connection connection, int affected) throws SQLException;
 }

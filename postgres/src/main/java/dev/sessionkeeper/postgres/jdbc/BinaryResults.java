@@ -6,18 +6,18 @@ import java.sql.SQLException;
 import org.postgresql.PGStatement;
 
 /**
- * Prepares statements that return payloads, in binary form. The driver's default asks for text the
- * first five times on every connection; text is twice as long and costs both sides more than
- * everything else.
+ * Prepares statements that return payloads, so that PostgreSQL sends them in binary form. By
+ * default, the driver asks for text the first five times on each connection; text is twice as long
+ * and costs both sides more than everything else.
  *
- * <p>A connection whose URL says {@code prepareThreshold=0} keeps to text: behind a pooler in
+ * <p>A connection whose URL says {@code prepareThreshold=0} stays with text: behind a pooler in
  * transaction mode the next statement may meet a server connection that does not know this one.
  */
 public final class BinaryResults {
-  /** Asks what the columns are, once on a connection, and for binary ones from then on. */
+  /** The driver's threshold for preparing at the first execution. */
   private static final int AT_ONCE = -1;
 
-  /** The driver's word for a connection that must not prepare statements on the server. */
+  /** The driver's threshold for connections that must not prepare statements on the server. */
   private static final int NEVER = 0;
 
   private BinaryResults() {}

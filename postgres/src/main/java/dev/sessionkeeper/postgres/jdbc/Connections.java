@@ -16,11 +16,11 @@ import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 
 /**
- * The connections of a provider: those of the application's pool, or a small pool of its own over a
- * source that has none.
+ * The connections of a provider: those of the application's pool, or of a small pool over a source
+ * that has none.
  *
- * <p>Nothing is set on a connection that outlives its use, so the application may share the pool.
- * All connections are in {@code READ COMMITTED} ({@link ReadCommittedSource}).
+ * <p>Nothing is set on a connection beyond its use, so the application may share the pool. All
+ * connections use {@code READ COMMITTED} ({@link ReadCommittedSource}).
  */
 public final class Connections implements AutoCloseable {
   /**
@@ -45,7 +45,9 @@ public final class Connections implements AutoCloseable {
     this.forHandlers = new Semaphore(Math.max(1, poolSize - reserve(poolSize)), true);
   }
 
-  /** Connections that transactional handlers leave to renewals, polls and settlements. */
+  /**
+   * Returns how many connections transactional handlers leave to renewals, polls and settlements.
+   */
   private static int reserve(int poolSize) {
     return poolSize < 4 ? 1 : 2;
   }
@@ -72,8 +74,8 @@ public final class Connections implements AutoCloseable {
   }
 
   /**
-   * A connection for a handler that keeps it as long as it runs. Handlers wait for each other, so
-   * that a connection is left for the renewals of their leases.
+   * Runs work of a handler, which keeps its connection until it returns. Handlers wait for each
+   * other, so that a connection remains for renewals of their leases.
    */
   public <T> T callForHandler(HandlerWork<T> work) throws Exception {
     forHandlers.acquire();
@@ -84,7 +86,10 @@ public final class Connections implements AutoCloseable {
     }
   }
 
-  /** As {@link #callForHandler}, for a handler whose transaction opens its own connection. */
+  /**
+   * Runs work as {@link #callForHandler} does, for a handler whose transaction opens its own
+   * connection.
+   */
   public <T> T callForHandler(Callable<T> work) throws Exception {
     forHandlers.acquire();
     try {
@@ -94,21 +99,24 @@ public final class Connections implements AutoCloseable {
     }
   }
 
-  /** What a handler does on its connection. */
+  /** The work of a handler on its connection. */
   @FunctionalInterface
   public interface HandlerWork<T> {
     T run(Connection connection) throws Exception;
   }
 
-  /** For connections that are kept for long: not the pool this provider made. */
+  /**
+   * Returns the source for connections that are kept for long, outside a pool that this provider
+   * created.
+   */
   public DataSource unpooled() {
     return unpooled;
   }
 
   /**
    * Runs one statement, which is a transaction by itself. After a deadlock or a serialisation
-   * failure nothing has changed, and it is run again. A connection that is lost in it leaves the
-   * outcome unknown.
+   * failure, which change nothing, the statement is repeated. If its connection breaks, the outcome
+   * is unknown.
    */
   public <T> T call(Database.Work<T> work) {
     try {
@@ -142,7 +150,7 @@ public final class Connections implements AutoCloseable {
       try {
         return tryCall(work);
       } catch (SQLException e) {
-        // Each try may wait for a database that stands still, so tries alone are no limit.
+        // Each attempt may wait for a frozen database, so a count of attempts is no limit.
         boolean isLate = time.since(started).compareTo(LONGEST_LOOK) > 0;
         if (!SqlErrors.isConnectionLoss(e) || isLate || !REPEAT.allowsAfter(attempt)) {
           throw SqlErrors.translate(e);
@@ -152,7 +160,7 @@ public final class Connections implements AutoCloseable {
     }
   }
 
-  /** Whether a connection that broke is worth another try. */
+  /** Returns whether another attempt is allowed after a broken connection. */
   public static boolean mayRepeatAfter(int attempt) {
     return REPEAT.allowsAfter(attempt);
   }

@@ -10,15 +10,15 @@ import javax.sql.DataSource;
 import org.postgresql.PGConnection;
 
 /**
- * A pool whose connections are in {@code READ COMMITTED} here, whatever its default is. The
- * functions of the queues lock a row in one statement and read in the next one, which must see what
- * the previous holder of the lock has committed. They refuse every other level.
+ * A pool whose connections use {@code READ COMMITTED}, whatever the default of the pool is. The
+ * functions of the queues lock a row in one statement and read in the next one, which must see the
+ * commit of the previous holder of the lock. They refuse every other level.
  *
- * <p>The level of a physical connection is read once. Where the pool has another default, the level
- * is set for each use, which costs a round trip, and the pool sets its own again.
+ * <p>The level of a physical connection is read once. If the pool has another default, the level is
+ * set for each use, which costs a round trip, and the pool restores its own afterwards.
  */
 public final class ReadCommittedSource extends ForwardingSource {
-  /** Physical connections that the pool hands out in this level. */
+  /** Physical connections that the pool provides at this level. */
   private final Set<PGConnection> asWanted =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 

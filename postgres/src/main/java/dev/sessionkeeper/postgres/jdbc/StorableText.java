@@ -1,15 +1,12 @@
 package dev.sessionkeeper.postgres.jdbc;
 
-/** Makes free text storable in a column. */
+/** Removes characters from free text that a PostgreSQL column cannot store. */
 public final class StorableText {
   private static final char REPLACEMENT = '\uFFFD';
 
   private StorableText() {}
 
-  /**
-   * Returns the text without what PostgreSQL refuses: the character zero, and halves of a surrogate
-   * pair.
-   */
+  /** Removes what PostgreSQL refuses in a text: NUL and lone surrogates. */
   public static String storable(String text) {
     int bad = firstBad(text);
     if (bad < 0) {

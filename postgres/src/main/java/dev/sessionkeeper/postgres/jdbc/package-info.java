@@ -1,6 +1,6 @@
 /**
- * Connections, arrays, times and texts as the driver wants them, and answers of batched calls.
- * Nothing here knows what a queue is.
+ * Connections, arrays, times and texts in the form that the driver needs, and answers of batched
+ * calls. Nothing here knows what a queue is.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.jdbc;

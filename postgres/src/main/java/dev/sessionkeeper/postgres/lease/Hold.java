@@ -45,8 +45,8 @@ public final class Hold {
   volatile long lastMoved;
 
   /**
-   * How many messages a fetch reads at most: few after a failure, because the rest would be void
-   * again.
+   * The most messages of the next fetch: few after a failure, because the messages behind the
+   * failed one would be void again.
    */
   private int mostToFetch = Integer.MAX_VALUE;
 
@@ -55,14 +55,14 @@ public final class Hold {
   boolean isLost;
   volatile boolean isClosed;
 
-  /** Completes before anything may be handed out. */
+  /** Must complete before any message may be handed out. */
   CompletableFuture<?> before = CompletableFuture.completedFuture(null);
 
   /**
-   * Begins.
+   * Creates a hold.
    *
    * @param kept where the lease is kept at first
-   * @param memory counts payloads that no handler has yet
+   * @param memory counts prefetched payloads that wait for a handler
    * @param forget runs when the lease turns out to be lost
    */
   Hold(
@@ -105,7 +105,10 @@ public final class Hold {
     return lastMoved;
   }
 
-  /** Returns whether no message was handed out since then. A session on its way back moves. */
+  /**
+   * Returns whether no message was handed out since then. A session that is being given back counts
+   * as moving.
+   */
   public boolean isQuietSince(long then) {
     return !isClosed && lastMoved - then < 0;
   }
@@ -120,7 +123,7 @@ public final class Hold {
     }
   }
 
-  /** Returns how many messages are in memory that no handler has. */
+  /** Returns the number of prefetched messages that wait for the handler. */
   public int notHandedOut() {
     lock.lock();
     try {
@@ -130,7 +133,7 @@ public final class Hold {
     }
   }
 
-  /** Returns what a row must say of this hold. */
+  /** Returns this hold as its row must describe it. */
   public HoldSnapshot snapshot(long now) {
     lock.lock();
     try {
@@ -142,7 +145,7 @@ public final class Hold {
   }
 
   /**
-   * Goes on with a lease in a row.
+   * Continues with a lease in a row.
    *
    * @param end when the lease ends; null if that is not known
    */
@@ -162,7 +165,10 @@ public final class Hold {
     }
   }
 
-  /** Takes a message that was read for it. Returns false if the hold takes no more. */
+  /**
+   * Adds a message that the reader has read for this session. Returns false if the hold takes no
+   * more.
+   */
   public boolean feed(FoundMessage found) {
     lock.lock();
     try {
@@ -177,7 +183,10 @@ public final class Hold {
     }
   }
 
-  /** Hands out nothing more before the database was asked: another owner may have the session. */
+  /**
+   * Stops handing out messages until the database was asked, because another owner may have the
+   * session.
+   */
   void doubt() {
     lock.lock();
     try {
@@ -188,7 +197,7 @@ public final class Hold {
     }
   }
 
-  /** Ends the hold, because this process has taken the session again or reads it no more. */
+  /** Ends the hold, because this process has taken the session again or has stopped reading it. */
   public void superseded() {
     lock.lock();
     try {
@@ -199,7 +208,7 @@ public final class Hold {
   }
 
   /**
-   * Drops messages that came with the session and that no handler wanted for a while.
+   * Drops prefetched messages that no handler wanted for a while.
    *
    * @param said completes when the database knows
    * @return whether there were any; then the caller tells the database
@@ -239,7 +248,7 @@ public final class Hold {
     }
   }
 
-  /** Returns what settlements are fenced by now. */
+  /** Returns the fence that settlements of this hold use now. */
   Fence fence() {
     return kept.fence();
   }
@@ -254,7 +263,7 @@ public final class Hold {
     return kept instanceof SessionLease.Shared to ? Optional.of(to.session()) : Optional.empty();
   }
 
-  /** Returns how long the lease was when the session was taken, at least. */
+  /** Returns the length of the lease when the session was taken, at least. */
   Duration takenFor(Duration lockDuration) {
     return isTakenInRow ? lockDuration : Duration.ofNanos(lockNanos);
   }
@@ -268,7 +277,7 @@ public final class Hold {
     }
   }
 
-  /** Records that there may be messages that were not read. */
+  /** Records that there may be messages that this process has not read. */
   void suspectMore() {
     lock.lock();
     try {
@@ -280,8 +289,8 @@ public final class Hold {
   }
 
   /**
-   * Learns how much of the lease was left when the database answered a question. A renewal may have
-   * given a hold that got its row a longer lease than the hold had in memory.
+   * Records how much of the lease was left when the database answered a question. A renewal may
+   * have given a persisted hold a longer lease than it had in memory.
    */
   void leaseLasts(long askedAt, Duration left) {
     leaseEnd = Math.max(leaseEnd, askedAt + left.toNanos());
@@ -299,7 +308,7 @@ public final class Hold {
     mostToFetch = AFTER_FAILURE;
   }
 
-  /** Checks that the lease is held. The caller has the lock. */
+  /** Throws if the lease is lost. The caller has the lock. */
   void requireHeld() {
     if (isLost || isClosed) {
       throw lockLost();

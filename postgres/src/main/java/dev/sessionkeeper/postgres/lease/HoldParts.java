@@ -4,7 +4,7 @@ import dev.sessionkeeper.postgres.poll.Polling;
 import dev.sessionkeeper.postgres.prefetch.PrefetchRoom;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 
-/** What the held sessions of one queue share. */
+/** The workers and limits that all held sessions of one queue share. */
 public record HoldParts(
     QueueContext queue,
     SessionCalls calls,

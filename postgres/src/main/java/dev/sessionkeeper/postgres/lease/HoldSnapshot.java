@@ -4,9 +4,9 @@ import dev.sessionkeeper.SessionId;
 import java.time.Duration;
 
 /**
- * A hold at one moment, as a row must describe it.
+ * A hold at one moment, with the values that its row needs.
  *
- * @param left what is left of the lease
+ * @param left the remaining time of the lease
  * @param lastHandedOut the last message that was handed out; zero before the first one
  */
 public record HoldSnapshot(

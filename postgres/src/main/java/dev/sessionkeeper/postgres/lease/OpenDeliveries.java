@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The deliveries of one hold that are not settled for good: open, in order, or on their way to be
- * settled. Guarded by the lock of the hold.
+ * The deliveries of one hold that are not settled for good: open ones, in order, and those whose
+ * settlement is in flight. Guarded by the lock of its hold.
  */
 public final class OpenDeliveries {
   private final SessionId session;
@@ -42,13 +42,13 @@ public final class OpenDeliveries {
     return List.copyOf(open);
   }
 
-  /** Adds a message that is settled without having been handed out. */
+  /** Adds a message that is settled without having been delivered. */
   void settleUnseen(long sequence) {
     settling.addLast(sequence);
   }
 
   /**
-   * Moves deliveries from open to on their way.
+   * Marks open deliveries as in flight to the database.
    *
    * @throws KeeperException.OutOfOrder if they are not the first open ones, in order (S-03a)
    */
@@ -71,8 +71,8 @@ public final class OpenDeliveries {
   }
 
   /**
-   * Opens deliveries again that could not be settled, and all deliveries sent behind them: those
-   * are refused when their turn comes ({@link #failures}).
+   * Opens deliveries again that could not be settled, and all deliveries that were sent after them,
+   * which the database will refuse ({@link #failures}).
    */
   void notSettled(List<Settled> settlements) {
     if (settlements.isEmpty() || !settling.contains(settlements.get(0).sequence())) {

@@ -18,15 +18,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A session that a consumer of this process holds. Its open deliveries are known without asking the
- * database.
+ * A session that a consumer of this process holds. This process knows its open deliveries without
+ * asking the database.
  *
- * <p>The database decides about the lease; this class only keeps what was read under it. Messages
- * come with the claim, or by a fetch if there may be more. I1: a message that was open when a fetch
- * was sent is not taken from the answer, so no message is handed out twice. I2: a message of a row
- * that was read longer ago than {@link PrefetchedMessages#FRESH_NANOS} is read again under the
- * fence before it is handed out. I3: once other processes use the lease, every call goes through
- * {@link SharedSession}.
+ * <p>The database decides about the lease; this class only keeps the messages that were read under
+ * it. Messages come with the claim, or by a fetch if there may be more. I1: a message that was open
+ * when a fetch was sent is not taken from the answer, so no message is handed out twice. I2: a
+ * message of a row that was read longer ago than {@link PrefetchedMessages#FRESH_NANOS} is read
+ * again under the fence before it is handed out. I3: once other processes use the lease, every call
+ * goes through {@link SharedSession}.
  */
 public final class OwnedSession implements HeldSession {
   private final HoldParts parts;
@@ -35,7 +35,7 @@ public final class OwnedSession implements HeldSession {
   private final SettleSession settling;
   private final ReceiveMessages receiving;
 
-  /** A session that was claimed as a row. */
+  /** Returns a session that was claimed as a row. */
   public static OwnedSession claimed(
       HoldParts parts, HoldRegistry owned, ClaimedSession claimed, Instant moment, long askedAt) {
     var held = new OwnedSession(parts, owned, claimed, moment, askedAt, new SessionLease.InRow());
@@ -45,7 +45,7 @@ public final class OwnedSession implements HeldSession {
     return held;
   }
 
-  /** A session that was accepted by name, without its messages. */
+  /** Returns a session that was accepted by name, without its messages. */
   static OwnedSession accepted(
       HoldParts parts, HoldRegistry owned, ClaimedSession claimed, Instant moment, long askedAt) {
     var held = new OwnedSession(parts, owned, claimed, moment, askedAt, new SessionLease.InRow());
@@ -53,7 +53,7 @@ public final class OwnedSession implements HeldSession {
     return held;
   }
 
-  /** A session that was taken from memory. Its reader feeds it, so it fetches nothing. */
+  /** Returns a session from the memory of the reader, which feeds it, so it fetches nothing. */
   public static OwnedSession cached(
       HoldParts parts,
       HoldRegistry owned,
@@ -85,7 +85,7 @@ public final class OwnedSession implements HeldSession {
     registry.forget(hold);
   }
 
-  /** Returns what is known of this hold. */
+  /** Returns the state of this hold. */
   public Hold hold() {
     return hold;
   }
@@ -104,14 +104,14 @@ public final class OwnedSession implements HeldSession {
     }
   }
 
-  /** Gives the session its row, for what only rows can do. */
+  /** Persists the session, for operations that need a row. */
   public void requireRow() {
     if (hold.kept instanceof SessionLease.InMemory in) {
       in.cache().persist(hold);
     }
   }
 
-  /** Gives a session in memory back there; returns false when it has a row. */
+  /** Gives a cached session back to the reader. Returns false if the session has a row. */
   private boolean isReleased(List<FoundMessage> leftover) {
     if (!(hold.kept instanceof SessionLease.InMemory in)) {
       return false;
@@ -175,7 +175,7 @@ public final class OwnedSession implements HeldSession {
       var finished = settling.send(settlements, state);
       if (!settlements.isEmpty()
           && OpenDeliveries.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
-        // What was read is void: it comes again, behind the message that is retried.
+        // Prefetched messages are void: they come again, after the retried message.
         hold.fetched.forget();
         hold.fetchFew();
         hold.before = finished;
@@ -229,7 +229,7 @@ public final class OwnedSession implements HeldSession {
 
   /**
    * Lets other processes use the lease. From now on this process goes through the database too, and
-   * its end does not end the lease. Empty when the lease is lost.
+   * its end does not end the lease. Returns empty if the lease is lost.
    */
   public Optional<SharedSession> share() {
     requireRow();
@@ -305,7 +305,7 @@ public final class OwnedSession implements HeldSession {
     }
   }
 
-  /** Both go through the same batches, in order. */
+  /** Close and settlements go through the same batches, in order. */
   @Override
   public boolean closesBehindSettlements() {
     return true;

@@ -23,7 +23,7 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
       new ConcurrentHashMap<>();
 
   /**
-   * Registers.
+   * Creates the registry.
    *
    * @param beforeDrop runs regularly while sessions are held
    */
@@ -46,8 +46,8 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
   }
 
   /**
-   * Returns whether so many sessions wait for a statement, an eighth of those that are held, that
-   * the statement is due.
+   * Returns whether enough sessions wait for a statement that it should run now: an eighth of those
+   * that are held.
    */
   public boolean isStatementDue(int waiting) {
     return waiting > 0 && waiting * LEAST_PART_WAITING >= held.size();
@@ -75,7 +75,7 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
     return Optional.ofNullable(held.get(session)).filter(owned -> owned.hold().epoch == epoch);
   }
 
-  /** Passes news on to the process that holds the session. */
+  /** Passes new messages on to the process that holds the session. */
   public void tellNews(SessionNews news) {
     if (news.node().equals(queue.node().id())) {
       tellNews(news.session());
@@ -93,7 +93,10 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
     changes.signal();
   }
 
-  /** Makes the holder ask the database first: an operator may have taken the session. */
+  /**
+   * Makes the holder ask the database before it hands out more, because an operator may have taken
+   * the session.
+   */
   public void doubt(SessionId session) {
     var owned = held.get(session);
     if (owned != null) {
@@ -101,7 +104,7 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
     }
   }
 
-  /** Makes all holders ask the database first. */
+  /** Makes all holders ask the database before they hand out more. */
   public void doubtAll() {
     holds().forEach(Hold::doubt);
   }
@@ -113,7 +116,7 @@ public final class OwnedSessions implements ForgetHold, HoldRegistry {
     var unused = answer.whenComplete((done, error) -> givingBack.remove(key));
   }
 
-  /** Returns when all sessions that were on their way back have arrived. */
+  /** Returns when all sessions that were being given back have been. */
   public void awaitGivenBack() {
     givingBack.values().forEach(Futures::quietly);
   }

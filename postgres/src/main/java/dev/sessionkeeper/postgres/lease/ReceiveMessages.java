@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Receives the messages of one hold. Messages came with the session, or a fetch brings them if
- * there may be more. The reader feeds a session in memory by itself.
+ * Receives the messages of one hold. Messages come with the claim, or by a fetch if there may be
+ * more. The reader feeds a cached session.
  */
 public final class ReceiveMessages {
   private final HoldParts parts;
@@ -25,7 +25,7 @@ public final class ReceiveMessages {
   private final Runnable persist;
 
   /**
-   * Receives.
+   * Receives messages.
    *
    * @param persist gives the session its row
    */
@@ -39,9 +39,9 @@ public final class ReceiveMessages {
   }
 
   /**
-   * Receives.
+   * Receives messages.
    *
-   * @param isPatient whether something that has just been sent may be missed, if it comes soon
+   * @param isPatient whether a message that was just sent may be missed now, if it arrives soon
    */
   List<Delivery> receive(int max, Duration wait, boolean isPatient) throws InterruptedException {
     if (max < 1) {
@@ -180,12 +180,12 @@ public final class ReceiveMessages {
     }
   }
 
-  /** Waits for messages. Returns false when the time is over. */
+  /** Waits for messages. Returns false if the time is over. */
   private boolean awaitNews(long deadline) throws InterruptedException {
     polling.receivers().begin();
     try {
       if (polling.last().areBatchesLeft()) {
-        // As long as a consumer waits, polls look through what is left of the backlog.
+        // While a consumer waits, polls search the rest of the backlog.
         polling.requests().wake();
       }
       return awaitNewsHere(deadline);

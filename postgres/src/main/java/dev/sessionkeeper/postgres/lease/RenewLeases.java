@@ -37,7 +37,7 @@ public final class RenewLeases {
 
   private record Call(LeaseKey key, CompletableFuture<Optional<Instant>> answer) {}
 
-  /** Returns the new end of the lease; empty when it is not held any more. */
+  /** Returns the new end of the lease; empty if the lease is lost. */
   CompletableFuture<Optional<Instant>> renew(SessionId session, long epoch) {
     var call = new Call(new LeaseKey(session.value(), epoch), new CompletableFuture<>());
     group.add(call);

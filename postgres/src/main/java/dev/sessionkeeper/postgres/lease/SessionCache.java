@@ -5,9 +5,9 @@ import dev.sessionkeeper.postgres.settle.Reader;
 import java.time.Instant;
 import java.util.List;
 
-/** The reader that keeps sessions in memory, as the holds of these sessions need to know it. */
+/** The reader that keeps sessions in memory, as the holds of these sessions see it. */
 public interface SessionCache extends Reader {
-  /** Gives a held session its row, for what only rows can do. */
+  /** Persists a held session, for operations that need a row. */
   void persist(Hold hold);
 
   /**
@@ -15,7 +15,7 @@ public interface SessionCache extends Reader {
    *
    * @param leftover the messages that were never handed out, in order
    * @param isClean whether no delivery is open
-   * @return false when the session has a row by now, and must be given back there
+   * @return false if the session has a row by now, so that it must be given back there
    */
   boolean release(Hold hold, List<FoundMessage> leftover, boolean isClean);
 

@@ -3,15 +3,15 @@ package dev.sessionkeeper.postgres.lease;
 import dev.sessionkeeper.postgres.settle.Fence;
 
 /**
- * Where the lease of a held session is kept. A lease begins in memory or as a row, and changes in
- * this order only.
+ * Where the lease of a held session is kept. A lease begins in memory or as a row. It may move from
+ * memory to a row, and from a row to a shared row, never back.
  */
 public sealed interface SessionLease {
   /**
-   * In the memory of the process that reads the queue; the lease ends with that of the reader.
+   * A lease in the memory of the reader; it ends with the reader's lease.
    *
-   * @param readerEpoch the epoch of the reader that handed the session out; under no other one is
-   *     it settled
+   * @param readerEpoch the epoch of the reader that handed the session out; settlements are refused
+   *     under any other epoch
    */
   record InMemory(SessionCache cache, long readerEpoch) implements SessionLease {
     @Override
@@ -20,7 +20,7 @@ public sealed interface SessionLease {
     }
   }
 
-  /** In a row of its own; this process knows the open deliveries. */
+  /** A lease in a row; only this process knows the open deliveries. */
   record InRow() implements SessionLease {
     @Override
     public Fence fence() {
@@ -28,7 +28,7 @@ public sealed interface SessionLease {
     }
   }
 
-  /** In a row that other processes use too; the row has the open deliveries. */
+  /** A lease in a row that other processes use too; the row lists the open deliveries. */
   record Shared(SharedSession session) implements SessionLease {
     @Override
     public Fence fence() {
@@ -36,6 +36,6 @@ public sealed interface SessionLease {
     }
   }
 
-  /** Returns what settlements under this lease are fenced by. */
+  /** Returns the fence of settlements under this lease. */
   Fence fence();
 }

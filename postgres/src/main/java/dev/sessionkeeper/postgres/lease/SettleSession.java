@@ -32,7 +32,8 @@ public final class SettleSession {
   private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
 
   /**
-   * The completion that was sent last, if nothing else was sent since, and after how many failures.
+   * The last completion that was sent, if no other settlement followed; valid for one count of
+   * failures.
    */
   private @Nullable CompleteCall completing;
 
@@ -103,7 +104,7 @@ public final class SettleSession {
     }
   }
 
-  /** Returns whether all of them are completions: the common case, which needs no row. */
+  /** Returns whether all settlements are completions: the common case, which needs no row. */
   static boolean areCompletions(List<Settled> settlements, Optional<SessionState.Write> state) {
     return state.isEmpty() && settlements.stream().allMatch(SettleSession::isComplete);
   }
@@ -166,9 +167,9 @@ public final class SettleSession {
   }
 
   /**
-   * Waits until everything before this message is durable.
+   * Waits until all earlier settlements of the hold are durable.
    *
-   * @throws KeeperException.OutOfOrder if something before it could not be settled
+   * @throws KeeperException.OutOfOrder if an earlier message could not be settled
    */
   public void awaitBefore(long sequence) {
     CompletableFuture<?> sent;

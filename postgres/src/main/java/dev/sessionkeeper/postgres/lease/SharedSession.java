@@ -65,13 +65,13 @@ public final class SharedSession implements HeldSession {
   }
 
   /**
-   * Returns a handle for a lease that the caller names. Every call finds out whether it is held.
+   * Returns a handle for a lease that the caller names. Each call checks whether the lease is held.
    */
   public static SharedSession unseen(HoldParts parts, SessionId session, long epoch) {
     return new SharedSession(parts, session, epoch, null);
   }
 
-  /** Returns the lease with this epoch, if it is held. */
+  /** Returns a handle on the lease with this epoch; empty if the lease is lost. */
   public static Optional<SharedSession> find(HoldParts parts, SessionId session, long epoch) {
     var queue = parts.queue();
     return queue
@@ -144,7 +144,7 @@ public final class SharedSession implements HeldSession {
     return receive(limit, wait, true);
   }
 
-  /** Receives from the first open delivery on, or behind the last one. */
+  /** Receives from the first open delivery on, or after the last one. */
   public List<Delivery> receive(BatchLimit limit, Duration wait, boolean again)
       throws InterruptedException {
     long deadline = queue.time().nanoTime() + Math.min(wait.toNanos(), Long.MAX_VALUE / 4);

@@ -53,7 +53,10 @@ public final class StateTable {
             });
   }
 
-  /** Returns the state of a session in memory; empty when it has a row by now, or is lost. */
+  /**
+   * Returns the state of a cached session; empty if the session was persisted meanwhile, or is
+   * lost.
+   */
   Optional<SessionState> readCached(SessionId session, long readerEpoch) {
     return queue
         .connections()

@@ -1,6 +1,6 @@
 /**
- * One held session: its lease, its deliveries, its state and their way to the handler. How a
- * session without an owner is found is in {@code claim} and {@code read}.
+ * One held session: its lease, its deliveries, its state and their way to the handler. The packages
+ * {@code claim} and {@code read} find sessions without an owner.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.lease;

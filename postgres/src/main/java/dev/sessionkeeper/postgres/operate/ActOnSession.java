@@ -24,7 +24,7 @@ public final class ActOnSession {
   private static final long ASK_AGAIN_NANOS = Duration.ofMillis(20).toNanos();
 
   /**
-   * An act.
+   * An act of an operator.
    *
    * @param askedOf the epoch of the reader that has persisted the session for it; zero if no
    *     process reads it
@@ -39,7 +39,7 @@ public final class ActOnSession {
     this.asks = asks;
   }
 
-  /** Does it, and returns how many sessions changed. */
+  /** Acts on a session, and returns how many sessions changed. */
   public int act(SessionId session, Act act, String reason, AlsoWrite alsoWrite) {
     long began = queue.time().nanoTime();
     while (queue.time().nanoTime() - began < PATIENCE_NANOS) {
@@ -63,8 +63,8 @@ public final class ActOnSession {
   }
 
   /**
-   * Acts, and returns how many sessions changed. Below zero another reader has the session now, or
-   * a transaction has it locked: then nothing changes, and nothing stays locked.
+   * Acts, and returns how many sessions changed. The result is negative if another reader has the
+   * session now, or a transaction has locked it: then nothing changes, and no lock remains.
    */
   private int tryAct(SessionId session, Call call, AlsoWrite alsoWrite) {
     return Database.of(queue.connections().source())

@@ -20,9 +20,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** The dead letters of one queue, in the order in which they died. */
+/** The dead letters of one queue, oldest first. */
 public final class DeadLetterTable {
-  // The first letter that no longer fits comes as well: it tells that the list goes on.
+  // Also returns the first dead letter that no longer fits, to show that another page follows.
   private static final String PAGE =
       """
       SELECT id, session, seq, message_id, form, content_type, body, properties, ttl_us, not_before, attempts,
@@ -42,7 +42,7 @@ public final class DeadLetterTable {
       SELECT keeper.add_to_tally(?, ?, 0, 0, -1) FROM gone
       """; // dead_letter_pkey (id)
 
-  /** Letters that are put back in one transaction. */
+  /** The most dead letters that one transaction replays. */
   private static final int CHUNK = 1000;
 
   private final QueueContext queue;
@@ -98,7 +98,7 @@ public final class DeadLetterTable {
         row.getInt(16));
   }
 
-  /** One letter; empty when there is none of that id. */
+  /** Returns one dead letter; empty if there is none with this id. */
   public Optional<DeadLetter> find(String id) {
     if (!isNumber(id)) {
       return Optional.empty();
@@ -117,7 +117,7 @@ public final class DeadLetterTable {
     return id.matches("[0-9]{1,18}");
   }
 
-  /** Counts in the database; the letters stay there. */
+  /** Counts in the database, without reading the dead letters. */
   public int count(Selection selection) {
     return queue
         .connections()

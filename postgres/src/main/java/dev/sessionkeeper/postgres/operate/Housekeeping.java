@@ -21,16 +21,16 @@ public final class Housekeeping implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Cleans up.
+   * Creates the housekeeping.
    *
-   * @param isScheduled whether it does so by a timer of its own
+   * @param isScheduled whether it runs on a timer of its own
    */
   public Housekeeping(ProviderContext setup, boolean isScheduled) {
     this.setup = setup;
     this.isScheduled = isScheduled;
   }
 
-  /** From the first use of the provider on. */
+  /** Starts the timer at the first use of the provider. */
   public void house() {
     if (isScheduled && !isRunning.get() && isRunning.compareAndSet(false, true)) {
       schedule();
@@ -44,7 +44,7 @@ public final class Housekeeping implements AutoCloseable {
     }
   }
 
-  /** Not on the timer's thread, which other timers share. */
+  /** Starts a thread, because other timers share the timer's own. */
   private void start() {
     var unused = Thread.ofVirtual().name("keeper-house").start(this::keep);
   }
@@ -61,7 +61,7 @@ public final class Housekeeping implements AutoCloseable {
     }
   }
 
-  /** Cleans up some of it. Returns whether there is more to do at once. */
+  /** Does one step. Returns whether there is more to do at once. */
   public boolean some() {
     return setup.connections().call(this::keepSome);
   }

@@ -122,7 +122,7 @@ public final class InspectQueue {
        ORDER BY p.session
       """; // lane_pkey (queue, session), bundle_pkey
 
-  /** Reads the rows of some sessions, in the order of their names. */
+  /** Reads the rows of some sessions, in the order of their ids. */
   private static final String SESSIONS =
       """
       SELECT w.session, COALESCE(l.aside, l.status, 0), COALESCE(c.backlog, 0) + w.backlog,
@@ -140,7 +140,7 @@ public final class InspectQueue {
        ORDER BY w.session COLLATE "C"
       """; // lane_pkey, message_pkey
 
-  /** The order in which the database sorts names. */
+  /** Compares ids as the database does: by their bytes. */
   private static final Comparator<String> BY_BYTES =
       (one, other) ->
           Arrays.compareUnsigned(
@@ -194,7 +194,7 @@ public final class InspectQueue {
   }
 
   /**
-   * Returns a page of sessions, in the order of their names. Nothing is written.
+   * Returns a page of sessions, in the order of their ids. Writes nothing.
    *
    * @param carried the sessions without a row that consumers of this process hold
    */
@@ -289,7 +289,9 @@ public final class InspectQueue {
     }
   }
 
-  /** Shows a hold without a row. It began within the last two seconds. */
+  /**
+   * Adds a hold without a row to a session's view. Such a hold began within the last two seconds.
+   */
   private static SessionView held(SessionView view, CachedHold hold, Optional<Instant> now) {
     return new SessionView(
         view.id(),

@@ -10,7 +10,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 
-/** Empties and deletes queues. A queue may hold millions of messages, so statements get minutes. */
+/**
+ * Purges and deletes queues. A queue may have millions of messages, so the statements have minutes.
+ */
 public final class RemoveQueue {
   private static final String PURGE = "SELECT keeper.purge_queue(?, ?)";
   private static final String PURGE_DEAD_LETTERS = "SELECT keeper.purge_dead_letters(?, ?)";
@@ -36,7 +38,7 @@ public final class RemoveQueue {
   /**
    * Deletes all messages.
    *
-   * @param queue the queue as this process uses it
+   * @param queue the queue in this process
    */
   public long purge(KnownQueue known, LocalQueue queue, AlsoWrite alsoWrite) {
     long began = setup.time().nanoTime();
@@ -72,7 +74,7 @@ public final class RemoveQueue {
         });
   }
 
-  /** Deletes the queue; false when another process was faster. */
+  /** Deletes the queue. Returns false if another process was faster. */
   public boolean delete(KnownQueue known, AlsoWrite alsoWrite) {
     boolean isGone =
         database.inTransaction(

@@ -1,6 +1,6 @@
 /**
- * What operators do: inspect, act on a session, replay, purge, delete, and housekeeping. Searches
- * for dashboards are public API, in the package above.
+ * Operators' work: inspect, act on a session, replay, purge, delete, and housekeeping. Searches for
+ * dashboards are public API, in the package above.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.operate;

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What the last poll of a queue saw and left, and whether that is still current. */
+/** The result of the last poll of a queue, and whether it is still current. */
 public final class LastPoll {
   private static final long RECENT_NANOS = Duration.ofMillis(5).toNanos();
   private static final long CURRENT_NANOS = Duration.ofMillis(20).toNanos();
@@ -48,7 +48,7 @@ public final class LastPoll {
     return now;
   }
 
-  /** Records what a poll of sessions with rows left. */
+  /** Records the result of a poll of sessions with rows. */
   public void claimed(PollSummary summary) {
     isReadyLeft = summary.left().areReady();
     readBy = summary.reader().orElse(null);
@@ -60,7 +60,7 @@ public final class LastPoll {
     areBatchesLeft = false;
   }
 
-  /** Records that all holders of sessions know what the poll found that began then. */
+  /** Records that all holders of sessions know the news of the poll that began then. */
   public void told(long begunAt) {
     knownFrom = begunAt;
   }
@@ -70,7 +70,7 @@ public final class LastPoll {
     isReadyLeft = isLeft;
   }
 
-  /** Returns whether another poll would see the same. */
+  /** Returns whether another poll would have the same result. */
   public boolean isRecent() {
     return began - changedAt > 0 && time.nanoTime() - began < RECENT_NANOS;
   }
@@ -87,7 +87,7 @@ public final class LastPoll {
     return isReadyLeft;
   }
 
-  /** Returns whether the last poll left batches that it did not look through. */
+  /** Returns whether the last poll left batches that it did not search. */
   public boolean areBatchesLeft() {
     return areBatchesLeft;
   }

@@ -11,7 +11,7 @@ public interface PollRequests {
   /** Asks for a poll if a consumer waits or this process reads the queue. */
   void wake();
 
-  /** Completes when a poll that begins from now on is over. */
+  /** Returns a future that completes at the end of a poll which begins from now on. */
   CompletableFuture<Void> join();
 
   /** Returns whether a consumer of this process waits for a session. */
@@ -23,6 +23,6 @@ public interface PollRequests {
   /** Makes sessions ready after the delay, when a lease ends or a message becomes due. */
   void makeDueWithin(Duration delay);
 
-  /** Ends leases that ran out and delays that are over, without waiting for a poll. */
+  /** Applies expired leases and ended delays now, without waiting for a poll. */
   void makeDueNow();
 }

@@ -3,10 +3,10 @@ package dev.sessionkeeper.postgres.poll;
 import java.time.Duration;
 
 /**
- * How the workers of one queue ask for polls and wait for their results.
+ * How the workers of one queue request polls and wait for their results.
  *
  * @param timer starts a poll at the earliest of the times it was set to
- * @param last what the last poll saw and left
+ * @param last the result of the last poll
  * @param changes signals each change of the queue
  * @param receivers counts consumers that wait for messages of a session they hold
  */
@@ -16,6 +16,6 @@ public record Polling(
     LastPoll last,
     ChangeSignal changes,
     WaitingReceivers receivers) {
-  /** When another poll looks at what a transaction had locked. */
+  /** After this time another poll retries rows that a transaction had locked. */
   public static final Duration RETRY_LOCKED = Duration.ofMillis(10);
 }

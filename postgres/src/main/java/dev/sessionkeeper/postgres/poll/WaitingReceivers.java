@@ -8,7 +8,7 @@ public final class WaitingReceivers {
   private final Runnable onWait;
 
   /**
-   * Counts.
+   * Creates the counter.
    *
    * @param onWait runs when another consumer begins to wait
    */

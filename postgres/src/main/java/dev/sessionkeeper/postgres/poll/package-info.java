@@ -1,6 +1,6 @@
 /**
- * When this process polls a queue: requests, signals, timers, and what the last poll left. What a
- * poll does is in {@code claim} and {@code read}.
+ * When this process polls a queue: requests, signals, timers, and the result of the last poll. The
+ * packages {@code claim} and {@code read} do the polling.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.poll;

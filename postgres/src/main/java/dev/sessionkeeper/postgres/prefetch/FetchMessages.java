@@ -38,7 +38,7 @@ public final class FetchMessages {
   private final GroupCalls<Call> group;
 
   /**
-   * Fetches.
+   * Creates the batcher of fetches.
    *
    * @param isDue returns whether so many waiting sessions must not wait for more
    */
@@ -61,8 +61,8 @@ public final class FetchMessages {
    *
    * @param isHeld whether the lease is still held
    * @param mayHaveMore whether not all messages fitted
-   * @param moment the time of the database when it answered
-   * @param until the end of the lease then
+   * @param moment the database's time of the answer
+   * @param until the end of the lease at that time
    */
   public record FetchAnswer(
       boolean isHeld,

@@ -5,11 +5,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Limits the bytes of payloads that a provider has read and no handler has yet, over all of its
- * queues.
+ * Limits the bytes of prefetched payloads that wait for a handler, over all queues of a provider.
  *
- * <p>Threads: any. I1: a queue that has nothing in memory may always read one message, so queues
- * with slow handlers stop no other.
+ * <p>Threads: any. I1: a queue without prefetched payloads may always read one message, so a queue
+ * with slow handlers never stops another.
  */
 public final class PrefetchBudget {
   private final long most;
@@ -25,7 +24,7 @@ public final class PrefetchBudget {
   }
 
   /**
-   * Returns the part of one queue.
+   * Returns the budget of one queue.
    *
    * @param onRoom runs when there is room again; must not block
    */

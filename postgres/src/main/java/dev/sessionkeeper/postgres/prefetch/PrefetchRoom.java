@@ -3,8 +3,8 @@ package dev.sessionkeeper.postgres.prefetch;
 import java.time.Duration;
 
 /**
- * How much one queue may read ahead of its handlers: the budget of the provider and the speed of
- * the link limit it.
+ * How many bytes one queue may prefetch: limited by the budget of the provider and the speed of the
+ * link.
  */
 public final class PrefetchRoom {
   private final PrefetchBudget.Share memory;
@@ -25,7 +25,7 @@ public final class PrefetchRoom {
     return messages;
   }
 
-  /** The payloads of this queue in memory that no handler has yet. */
+  /** Returns the budget of this queue's prefetched payloads. */
   public PrefetchBudget.Share memory() {
     return memory;
   }
@@ -35,7 +35,7 @@ public final class PrefetchRoom {
     return Math.min(memory.room(), transfers.bytes());
   }
 
-  /** Records how long a statement took to bring so many bytes. */
+  /** Records the duration of a statement that brought this many bytes. */
   public void took(long brought, long nanos, Duration lease) {
     transfers.took(brought, nanos, lease);
   }

@@ -21,7 +21,10 @@ public final class PrefetchedMessages {
 
   private static final long POLL_NANOS = Duration.ofSeconds(1).toNanos();
 
-  /** A waiting consumer finds a message that came in the moment of the claim this soon. */
+  /**
+   * A message that is sent at the moment of a claim is missed by the claim. A consumer that waits
+   * fetches once more after this time.
+   */
   private static final long LOOK_AFTER_CLAIM_NANOS = Duration.ofMillis(20).toNanos();
 
   private final ArrayDeque<FoundMessage> deliveries = new ArrayDeque<>();
@@ -63,7 +66,7 @@ public final class PrefetchedMessages {
     mayHaveMore = true;
   }
 
-  /** Records that a consumer waits. The first time, one fetch comes soon. */
+  /** Records that a consumer waits. The first time, a fetch follows soon. */
   public void beginWait(long now) {
     if (!hasWaited) {
       hasWaited = true;
@@ -96,7 +99,7 @@ public final class PrefetchedMessages {
     return old;
   }
 
-  /** Adds a message that the reader has fed. */
+  /** Adds a message from the reader. */
   public void feed(FoundMessage found) {
     SequenceOrder.add(deliveries, found, one -> one.delivery().sequence());
     memory.add(found.bytes());

@@ -21,8 +21,8 @@ import java.util.Map;
  * Reads messages of held sessions that were too large for the statement that claimed or fetched
  * them.
  *
- * <p>The statement locks nothing: a process that stands still while payloads are on their way
- * blocks no other one.
+ * <p>The statement locks nothing, so a process that freezes while payloads are on their way blocks
+ * no other process.
  */
 public final class ReadLargePayloads {
   private static final String LOOK =
@@ -40,9 +40,9 @@ public final class ReadLargePayloads {
   public record Cut(ClaimedSession claimed, int most) {}
 
   /**
-   * Adds to each session what fits into memory; a session may get nothing.
+   * Adds the messages that fit into memory to each session; a session may get none.
    *
-   * @param moment when the sessions were found to be held, by the database's clock
+   * @param moment when the sessions were known to be held, by the database's clock
    */
   public void complete(Collection<Cut> sessions, Instant moment) {
     var cut = sessions.stream().filter(one -> one.claimed.isCut()).toList();

@@ -22,7 +22,7 @@ public final class TransferSize {
     return bytes;
   }
 
-  /** Records how long a statement took to bring so many bytes. */
+  /** Records the duration of a statement that brought this many bytes. */
   void took(long brought, long nanos, Duration lease) {
     if (brought < LEAST) {
       return; // Too little to measure the link.

@@ -3,18 +3,18 @@ package dev.sessionkeeper.postgres.queue;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Chooses the counter row to which a process adds, and another one now and then. While an old
- * snapshot keeps vacuum away, every version of a row stays, and a row that changes for ever becomes
- * slower. Housekeeping adds the rows up.
+ * Chooses the counter row to which a process adds, and changes to another row from time to time.
+ * While an old snapshot keeps vacuum away, every version of a row stays, so a row that changed for
+ * ever would become slower. Housekeeping adds the rows up.
  */
 public final class CountShard {
-  /** Changes of one row. */
+  /** The most changes of one row. */
   private static final int MOST = 64;
 
   private long shard = fresh();
   private int uses;
 
-  /** The row to which the next statement adds. */
+  /** Returns the row to which the next statement adds. */
   public synchronized long next() {
     if (uses == MOST) {
       uses = 0;

@@ -2,7 +2,7 @@ package dev.sessionkeeper.postgres.queue;
 
 import dev.sessionkeeper.SessionId;
 
-/** A queue as this process uses it. */
+/** A queue in this process. */
 public interface LocalQueue extends AutoCloseable {
 
   /** Makes waiting consumers poll, because messages may have come. */
@@ -25,7 +25,7 @@ public interface LocalQueue extends AutoCloseable {
   /** Makes every message a row, so that a purge finds all of them. */
   void beforePurge();
 
-  /** Makes consumers ask the database what is left. */
+  /** Makes consumers ask the database which messages are left. */
   void afterPurge();
 
   @Override

@@ -2,7 +2,7 @@ package dev.sessionkeeper.postgres.queue;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** This process, as other processes see it. */
+/** This process, as other processes know it. */
 public final class Node {
   private final String id;
   private final CountShard consumed = new CountShard();

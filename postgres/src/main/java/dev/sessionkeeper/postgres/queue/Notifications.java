@@ -22,7 +22,7 @@ public final class Notifications implements AutoCloseable {
     this.heard = heard;
   }
 
-  /** What a process does when a notification comes. */
+  /** Reacts to notifications. */
   public interface Heard {
     void wake(int queue);
 
@@ -30,34 +30,34 @@ public final class Notifications implements AutoCloseable {
 
     void deleted(int queue);
 
-    /** Answers another process, which asks the readers of the queue for sessions. */
+    /** Answers another process, which requests sessions from the readers of the queue. */
     void asked(int queue);
 
     /** Polls everything, because notifications may have been missed. */
     void everything();
   }
 
-  /** Tells that messages were sent to the queue. */
+  /** Notifies that messages were sent to the queue. */
   public void sent(int queue) {
     notices.tell(CHANNEL, "q " + node.id() + " " + queue);
   }
 
-  /** Tells a node that a session it holds has new messages. */
+  /** Notifies a node that a session it holds has new messages. */
   public void news(String ofNode, int queue, SessionId session) {
     notices.tell(CHANNEL, "n " + ofNode + " " + queue + " " + session);
   }
 
-  /** Tells the readers of the queue that this process asks for sessions. */
+  /** Notifies the readers of the queue that this process requests sessions. */
   void asked(int queue) {
     notices.tell(CHANNEL, "a " + node.id() + " " + queue);
   }
 
-  /** Tells that the queue was deleted. */
+  /** Notifies that the queue was deleted. */
   public void deleted(int queue) {
     notices.tell(CHANNEL, "d " + node.id() + " " + queue);
   }
 
-  /** Listens from now on. */
+  /** Begins to listen. */
   void listen() {
     if (!isListening.get() && isListening.compareAndSet(false, true)) {
       notices.listen(CHANNEL, new Ear());

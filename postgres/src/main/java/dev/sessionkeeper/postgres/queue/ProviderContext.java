@@ -4,6 +4,6 @@ import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.time.TimeSource;
 import org.slf4j.Logger;
 
-/** What the queues of one provider share. */
+/** Objects that the queues of one provider share. */
 public record ProviderContext(
     Connections connections, Node node, TimeSource time, Notifications notifications, Logger log) {}

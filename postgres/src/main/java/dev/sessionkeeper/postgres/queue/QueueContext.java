@@ -5,7 +5,10 @@ import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.time.TimeSource;
 import org.slf4j.Logger;
 
-/** What every worker of one queue needs: the queue, its database, this process and the clock. */
+/**
+ * Objects that every worker of one queue needs: the queue, its database, this process and the
+ * clock.
+ */
 public record QueueContext(KnownQueue queue, ProviderContext provider) {
   public int id() {
     return queue.id();
@@ -36,12 +39,12 @@ public record QueueContext(KnownQueue queue, ProviderContext provider) {
     provider.notifications().listen();
   }
 
-  /** Tells other processes to poll. */
+  /** Notifies other processes to poll. */
   public void tellOthers() {
     provider.notifications().sent(id());
   }
 
-  /** Tells the processes that read this queue that they are asked for sessions. */
+  /** Notifies the readers of this queue that they have session requests. */
   public void tellReaders() {
     provider.notifications().asked(id());
   }

@@ -52,7 +52,7 @@ public final class QueueTable {
   /**
    * Reads the queues of this database.
    *
-   * @param onDeleted is told of queues that were in use here and are deleted
+   * @param onDeleted runs for each cached queue that was deleted
    */
   public QueueTable(Connections connections, Consumer<KnownQueue> onDeleted) {
     this.connections = connections;
@@ -85,7 +85,7 @@ public final class QueueTable {
   }
 
   /**
-   * The queue as the database has it now, whatever is remembered of it.
+   * Returns the queue as it is in the database now, without the cache.
    *
    * @throws KeeperException.UnknownQueue if there is none of that name
    */
@@ -99,7 +99,7 @@ public final class QueueTable {
     known.values().stream().filter(one -> one.id() == id).toList().forEach(this::forget);
   }
 
-  /** Forgets cached queues that do not exist any more. */
+  /** Forgets cached queues that were deleted. */
   public void lookAgain() {
     known.keySet().forEach(this::settings);
   }

@@ -11,13 +11,13 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks the process that reads a session, which may be this one, to persist it. The reading goes on:
- * an ask costs one session and one statement of the reader.
+ * Asks the reader of a queue, which may be this process, to persist a session. The reader keeps all
+ * other sessions; a request costs it one statement.
  */
 public final class AskReader {
   private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
 
-  /** A reader that has not answered by then stands still, or cannot reach the database. */
+  /** A reader that has not answered by then is frozen, or cannot reach the database. */
   private static final long SILENCE_NANOS = Duration.ofSeconds(1).toNanos();
 
   private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(20).toNanos();
@@ -35,7 +35,7 @@ public final class AskReader {
     this.table = new AskTable(queue);
   }
 
-  /** How a session can be reached. */
+  /** The result of a session request. */
   public sealed interface Answer {
     /**
      * No process reads the session's bucket: a poll gives every message that was sent before its
@@ -51,9 +51,9 @@ public final class AskReader {
   }
 
   /**
-   * Asks for the row of a session, if the session has a message or an owner.
+   * Requests that a session is persisted, if it has a message or an owner.
    *
-   * @param needsRow whether the session gets one in any case
+   * @param needsRow whether the session gets a row even without both
    */
   public Answer forRow(SessionId session, boolean needsRow) {
     long began = queue.time().nanoTime();
@@ -65,7 +65,7 @@ public final class AskReader {
           return answer.get();
         }
       } else {
-        // The poll finds what was sent before, and ends a reader whose lease has run out.
+        // The poll finds earlier messages, and ends a reader whose lease has expired.
         Futures.join(polling.requests().join());
         if (isNoReader()) {
           return new Answer.NoReader();
@@ -78,12 +78,12 @@ public final class AskReader {
         "Queue " + queue.name() + ", which another process reads alone,");
   }
 
-  /** Returns when the reader has answered everything that it was asked before. */
+  /** Returns when the reader has answered all earlier requests. */
   public void awaitAnswers() {
     table.last().ifPresent(this::await);
   }
 
-  /** Asks all readers of this queue to stop. Returns false when there are none. */
+  /** Asks all readers of this queue to stop. Returns false if there are none. */
   boolean toStop() {
     boolean areReaders = table.stopReaders();
     if (areReaders) {
@@ -96,7 +96,7 @@ public final class AskReader {
     return polling.last().readBy().isEmpty() && !reader.isReading();
   }
 
-  /** Waits for the answer; empty when the reader that was asked reads no more. */
+  /** Waits for the answer; empty if the reader that was asked has stopped. */
   private Optional<Answer> await(AskTable.Ask ask) {
     long began = queue.time().nanoTime();
     reader.asked();

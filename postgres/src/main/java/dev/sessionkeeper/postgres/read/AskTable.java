@@ -11,9 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * The asks of processes to the readers of a queue, in the database: one statement for each step.
- */
+/** Stores session requests of processes to the readers of a queue: one statement for each step. */
 public final class AskTable {
   private static final String ASK = "SELECT ask_id, reader_epoch FROM keeper.ask_reader(?, ?, ?)";
   private static final String LAST = "SELECT ask_id, reader_epoch FROM keeper.last_ask(?)";
@@ -23,7 +21,7 @@ public final class AskTable {
   private static final String WANT = "SELECT keeper.ask_for_sessions(?, ?, ?)";
   private static final String STOP = "SELECT keeper.stop_readers(?)";
 
-  /** In place of a session: any will do. */
+  /** Stands for any session. */
   private static final String ANY = "";
 
   private final QueueContext queue;
@@ -33,28 +31,27 @@ public final class AskTable {
   }
 
   /**
-   * An ask on its way.
+   * A request that was sent.
    *
-   * @param readerEpoch of the reader that is asked
+   * @param readerEpoch the epoch of the reader that was asked
    */
   public record Ask(long id, long readerEpoch) {}
 
   /**
-   * The state of an ask.
+   * The state of a request.
    *
-   * @param readsUntil the end of the lease of the reader that was asked; empty when it reads no
-   *     more
+   * @param readsUntil the end of the lease of the reader that was asked; empty if it has stopped
    */
   public record Seen(boolean isAnswered, Optional<Instant> readsUntil) {}
 
-  /** What other processes ask of this process, which reads the queue. */
+  /** The open session requests to this process, a reader. */
   public static final class Wishes {
     static final Wishes NONE = new Wishes();
 
     final List<Long> asks = new ArrayList<>();
     final Set<SessionId> sessions = new LinkedHashSet<>();
 
-    /** Asks for any sessions, and how many all of them want. */
+    /** Requests for any sessions; their sum is in {@code wanted}. */
     final List<Long> asksForAny = new ArrayList<>();
 
     int wanted;
@@ -68,7 +65,7 @@ public final class AskTable {
     }
   }
 
-  /** Asks for the row of a session; empty when no process reads it. */
+  /** Requests that a session is persisted; empty if it has no reader. */
   Optional<Ask> ask(SessionId session, boolean needsRow) {
     return first(
         ASK,
@@ -79,7 +76,10 @@ public final class AskTable {
         });
   }
 
-  /** Asks for that many sessions, of any name. Returns false when no other process reads. */
+  /**
+   * Requests this many sessions, whichever have waited longest. Returns false if no other process
+   * reads.
+   */
   boolean wantSessions(int count) {
     return is(
         WANT,
@@ -90,7 +90,7 @@ public final class AskTable {
         });
   }
 
-  /** Asks all readers to stop. Returns false when there are none. */
+  /** Asks all readers to stop. Returns false if there are none. */
   boolean stopReaders() {
     return is(STOP, statement -> statement.setInt(1, queue.id()));
   }
@@ -110,12 +110,12 @@ public final class AskTable {
             });
   }
 
-  /** Returns the last open ask; empty when there is none, or no reader. */
+  /** Returns the last open request; empty if there is none, or no reader. */
   Optional<Ask> last() {
     return first(LAST, statement -> statement.setInt(1, queue.id()));
   }
 
-  /** Returns the state of an ask, and of all before it. */
+  /** Returns the state of a request, and of all earlier ones. */
   Seen look(Ask ask) {
     return queue
         .connections()
@@ -135,7 +135,7 @@ public final class AskTable {
             });
   }
 
-  /** Returns what other processes ask of this process, which reads in that epoch. */
+  /** Returns the open requests to this process, which reads under that epoch. */
   Wishes open(long epoch) {
     return queue
         .connections()
@@ -168,7 +168,7 @@ public final class AskTable {
     void set(PreparedStatement statement) throws SQLException;
   }
 
-  /** Asks, and repeats an ask that was lost on its way: a second ask changes nothing. */
+  /** Sends a request, and repeats it if the answer is lost: a second request changes nothing. */
   private Optional<Ask> first(String sql, Parameters parameters) {
     return queue
         .connections()

@@ -2,5 +2,5 @@ package dev.sessionkeeper.postgres.read;
 
 import dev.sessionkeeper.Lease;
 
-/** How a session without a row is held. */
+/** The lease of a session that is held without a row. */
 public record CachedHold(Lease lease, boolean isHandedOut) {}

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session in memory: its messages that were not handed out, and its hold. Guarded by the lock of
+ * A cached session: its messages that were not handed out, and its hold. Guarded by the lock of
  * {@link CachedSessions}.
  */
 public final class CachedSession {
@@ -22,13 +22,13 @@ public final class CachedSession {
   @Nullable Hold holder;
   boolean isInLine;
 
-  /** Its place among waiting sessions, those with rows included. */
+  /** The position in the order of waiting sessions, which counts sessions with rows too. */
   long place;
 
   /** When the first of its messages expires, or expired. */
   Instant expires = Instant.MAX;
 
-  /** Whether the session needs a row. Messages that come until it has one are left to that row. */
+  /** Whether the session must be persisted. Messages that arrive until then are left to the row. */
   boolean needsRow;
 
   /** Whether its row must be checked: the head may be due later, expired, or settled. */

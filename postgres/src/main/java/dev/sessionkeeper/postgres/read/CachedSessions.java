@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * long or is exceptional is persisted, so that every process can see it.
  */
 public final class CachedSessions {
-  /** The epochs that may be given out between two polls. */
+  /** The most epochs that a reader may assign between two polls. */
   private static final int EPOCHS = 4096;
 
   private static final Duration FARTHEST = Duration.ofDays(1);
@@ -55,7 +55,7 @@ public final class CachedSessions {
 
   private final WatchedHolds holds = new WatchedHolds(this::isCached);
 
-  /** Holds of a lost reader lease, whose handlers may still be at work. */
+  /** Holds from a lost reader lease; their handlers may still run. */
   private final List<Hold> lost = new ArrayList<>();
 
   private int waiting;
@@ -67,7 +67,7 @@ public final class CachedSessions {
   private long taken;
 
   /**
-   * Keeps sessions.
+   * Keeps the cached sessions.
    *
    * @param cache the reader that hands them out
    */
@@ -83,7 +83,7 @@ public final class CachedSessions {
     return locked(() -> holds.isEmpty() ? time.nanoTime() - takenAt : 0);
   }
 
-  /** Returns how many holds there have been. */
+  /** Returns how many sessions were accepted so far. */
   long taken() {
     return locked(() -> taken);
   }
@@ -213,8 +213,8 @@ public final class CachedSessions {
    * Takes a session back from its owner.
    *
    * @param leftover the messages that were never handed out, in order
-   * @param isClean whether no delivery is open; else the session is persisted and read again
-   * @return false when the session was persisted, and must be given back there
+   * @param isClean whether no delivery is open; otherwise the session is persisted and read again
+   * @return false if the session was persisted, so that it must be given back there
    */
   boolean release(Hold hold, List<FoundMessage> leftover, boolean isClean) {
     while (true) {
@@ -265,7 +265,7 @@ public final class CachedSessions {
     }
   }
 
-  /** Adds what was read. */
+  /** Adds the sessions and messages of a read. */
   void add(ReadResult news) {
     lock.lock();
     try {
@@ -319,7 +319,8 @@ public final class CachedSessions {
   }
 
   /**
-   * Chooses that many of the sessions that have waited longest. They get rows, for another process.
+   * Chooses that many of the sessions that have waited longest, to persist them for another
+   * process.
    */
   List<SessionId> give(int count) {
     lock.lock();
@@ -361,7 +362,7 @@ public final class CachedSessions {
   /**
    * Returns the sessions that must be persisted, or all; no consumer can take them from now on.
    *
-   * @param heldBefore a hold in which nothing has moved since then needs a row
+   * @param heldBefore a hold that has not moved since then needs a row
    */
   List<CachedSession> toPersist(boolean all, long heldBefore) {
     lock.lock();
@@ -457,7 +458,7 @@ public final class CachedSessions {
     return locked(() -> !unusual.isEmpty() || holds.hasQuiet(heldBefore));
   }
 
-  /** Returns whether a hold of a lost reading has neither been given back nor run out. */
+  /** Returns whether a hold from before the loss of the queue has neither ended nor expired. */
   boolean areLostHeld() {
     return locked(
         () -> {
@@ -490,15 +491,18 @@ public final class CachedSessions {
   }
 
   /**
-   * Returns how long a hold may be idle before it gets a row, so that it can be seen, extended, and
-   * run out.
+   * Returns how long a hold may be idle before it is persisted, so that other processes can see it
+   * and extend it, and it can expire.
    */
   static Duration longHold(Duration lease, Duration most) {
     var quarter = lease.dividedBy(4);
     return quarter.compareTo(most) < 0 ? quarter : most;
   }
 
-  /** Of a time that is too far away for nanoseconds, a look now and then takes care. */
+  /**
+   * Returns the nanoseconds between two times, at most an amount that a long holds; regular checks
+   * handle times beyond that.
+   */
   private static long nanosBetween(Instant from, Instant to) {
     var between = Duration.between(from, to);
     return between.compareTo(FARTHEST) < 0 ? between.toNanos() : FARTHEST.toNanos();

@@ -15,7 +15,7 @@ public final class ExpireMessages {
     this.polls = polls;
   }
 
-  /** Applies what is due. */
+  /** Applies due expirations, delays and ends of leases. */
   public void apply() {
     for (int attempt = 1; ; attempt++) {
       try {

@@ -15,7 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Writes rows for sessions that were in memory only, so that every process can work with them. */
+/**
+ * Writes rows for sessions that existed only in memory, so that every process can work with them.
+ */
 public final class PersistSessions {
   private static final String PERSIST =
       "SELECT of_session, held_until, news_for, of_epoch, of_buckets, known_to FROM keeper.write_down(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -27,21 +29,21 @@ public final class PersistSessions {
   }
 
   /**
-   * A session as it is persisted.
+   * A session to persist.
    *
    * @param epoch zero without an owner
-   * @param head its place among waiting sessions, zero when its row must be checked; with an owner,
-   *     the last message that was handed out
+   * @param head the position among waiting sessions, or zero if its row must be checked; with an
+   *     owner, the last message that was handed out
    */
   public record Row(SessionId session, long epoch, String owner, Duration left, long head) {}
 
   /**
-   * What one statement persists.
+   * The content of one statement.
    *
    * @param epoch of the reader
    * @param batches the batches that have messages of these sessions in memory
-   * @param wishes the asks that the statement answers
-   * @param given the sessions for a process that has asked for any
+   * @param wishes the session requests that the statement answers
+   * @param given the sessions for a process that has requested any
    * @param ending whether the reading ends
    */
   public record Request(
@@ -55,16 +57,16 @@ public final class PersistSessions {
   /**
    * Whether a reading ends.
    *
-   * @param known at the end: up to which snapshot nothing is left that a later reader must find
+   * @param known at the end, the snapshot up to which a later reader has nothing to find
    */
   public record Ending(End end, Optional<String> known) {}
 
-  /** Whether a reading ends. */
+  /** Whether and how a reading ends. */
   public enum End {
     NONE(0),
-    /** This process reads no more for a while. */
+    /** This process stops for a while. */
     STOPS(1),
-    /** The process goes on with other buckets. */
+    /** The process continues with other buckets. */
     MOVES(2);
 
     /** The number that the function expects. */
@@ -76,15 +78,15 @@ public final class PersistSessions {
   }
 
   /**
-   * What was persisted.
+   * The result of the statement.
    *
    * @param leaseEnds when the leases of held sessions end
-   * @param news sessions with rows that have got more messages
-   * @param next the new assignment of a reader that goes on with other buckets; one at most
+   * @param news sessions with rows that have more messages now
+   * @param next the new assignment of a reader that continues with other buckets; one at most
    */
   public record Result(
       Map<SessionId, Instant> leaseEnds, List<SessionNews> news, List<BucketAssignment> next) {
-    /** Returns whether the row is about a session; the last one is not. */
+    /** Adds a row. Returns whether the row is about a session; the last one is not. */
     private boolean add(ResultSet row, Duration lease) throws SQLException {
       if (row.getString(1) == null) {
         long epoch = row.getLong(4);
@@ -104,9 +106,9 @@ public final class PersistSessions {
   }
 
   /**
-   * Gives sessions their rows.
+   * Persists sessions.
    *
-   * @return empty when this process is not the reader any more, and nothing was written
+   * @return empty if this process is no reader any more; then nothing was written
    */
   Optional<Result> persist(Request request, Duration lease) {
     var sessions = request.rows;

@@ -30,32 +30,37 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the buckets that this process owns: all of a queue, or its part where other processes read
- * too. Sessions are then in memory instead of having rows. A process begins if it takes many
+ * Reads the buckets that this process owns: all buckets of a queue, or a share if other processes
+ * read too. Sessions are then in memory and have no rows. A process begins if it takes many
  * sessions, or if others read and a consumer here waits.
  *
  * <p>The polls of the queue call this class, one after the other. A class or another process that
- * needs the row of a session asks for it, and the next poll persists the session.
+ * needs the row of a session requests it, and the next poll persists the session.
  */
 public final class ReadBuckets implements SessionCache {
-  /** The backlog from which on reading is better than unpacking into rows. */
+  /** The backlog above which reading is better than unpacking into rows. */
   private static final int BACKLOG = 1024;
 
-  /** The first page comes soon; later pages are larger, so that a hold has more to do. */
+  /**
+   * The first page is small, so that it arrives soon; later pages are larger, so that a hold has
+   * more work.
+   */
   private static final int LARGER_PAGES = 4;
 
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final Duration LOOK_FOR_ROOM = Duration.ofMillis(5);
   private static final long IDLE_NANOS = Duration.ofSeconds(2).toNanos();
 
-  /** A part without messages is given up after this time, so that other readers share it. */
+  /**
+   * A share without messages is given up after this time, so that other readers divide its buckets.
+   */
   private static final long IDLE_PART_NANOS = Duration.ofSeconds(10).toNanos();
 
   private static final Duration ALONE = Duration.ofSeconds(5);
 
   /**
-   * A process whose consumers wait longer than this takes a part. Until then readers give it single
-   * sessions.
+   * A process whose consumers wait longer than this takes a share. Until then readers give it
+   * single sessions.
    */
   private static final Duration JOIN_AFTER = Duration.ofMillis(300);
 
@@ -63,7 +68,7 @@ public final class ReadBuckets implements SessionCache {
   private static final Duration WANT_AGAIN = Duration.ofMillis(50);
   private static final Duration MOST_WANT_AGAIN = Duration.ofSeconds(2);
 
-  /** Asks are read at least this often, in case a notification was lost. */
+  /** Session requests are read at least this often, in case a notification was lost. */
   private static final long LOOK_AT_ASKS_NANOS = Duration.ofMillis(500).toNanos();
 
   private static final long RELIEVE_NANOS = Duration.ofMillis(20).toNanos();
@@ -96,8 +101,8 @@ public final class ReadBuckets implements SessionCache {
   private boolean hasLookedForBacklog;
 
   /**
-   * Whether the answer to a read that took sessions back from rows was lost: no other read returns
-   * what they had.
+   * Whether a read that took sessions back from rows got no answer: no other read returns their
+   * messages.
    */
   private boolean mayHaveLostRelieved;
 
@@ -132,7 +137,7 @@ public final class ReadBuckets implements SessionCache {
     return current == null ? 0 : Long.bitCount(current.buckets());
   }
 
-  /** Whether this process reads all of the queue. */
+  /** Returns whether this process reads the whole queue. */
   public boolean isAlone() {
     var current = reading;
     return current != null && current.isAlone();
@@ -169,7 +174,7 @@ public final class ReadBuckets implements SessionCache {
     return current != null && current.isSafe(now);
   }
 
-  /** Takes a session from memory, if one is ready and its turn has come. */
+  /** Takes a session from memory, if one is ready and has waited longest. */
   public @Nullable OwnedSession take(Owner owner) {
     var current = reading;
     return current == null ? null : sessions.take(owner, current);
@@ -197,7 +202,7 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** Makes the next poll read the asks of other processes. */
+  /** Makes the next poll read the session requests of other processes. */
   public void asked() {
     isAsked = true;
   }
@@ -265,8 +270,8 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Records how many sessions were claimed as rows while no process reads. Perhaps reading is worth
-   * it.
+   * Records how many sessions were claimed as rows while no process reads. If there are many, this
+   * process may become a reader.
    */
   public void claimedRows(int count) {
     if (worth.claimedRows(count) && !begin(0, worth.isAlways())) {
@@ -276,7 +281,7 @@ public final class ReadBuckets implements SessionCache {
 
   /**
    * Records how many sessions were claimed as rows while others read. A process that takes many
-   * should have a part.
+   * should have a share.
    */
   public void claimedRowsOfOthers(int count) {
     if (reading == null && count > 0 && worth.claimedRows(count)) {
@@ -284,7 +289,7 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** Takes a part of the buckets. */
+  /** Takes a share of the buckets. */
   private boolean join() {
     boolean hasJoined = worth.isAllowed() && begin(0, true);
     if (!hasJoined) {
@@ -329,8 +334,8 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Reads once, and returns how many sessions had new messages. Returns -1 when this process does
-   * not read, or not any more.
+   * Reads once, and returns how many sessions had new messages. Returns -1 if this process is no
+   * reader, or lost the right to read.
    */
   public int poll() {
     var current = reading;
@@ -387,7 +392,9 @@ public final class ReadBuckets implements SessionCache {
     return current.isInPages() ? 0 : news.messages.size() + news.news.size();
   }
 
-  /** Reads, and remembers whether an answer was lost that took sessions back from rows. */
+  /**
+   * Reads, and remembers whether the answer to a read that took sessions back from rows was lost.
+   */
   private ReadResult read(ReaderLease current, int room, boolean relieves) {
     boolean looksForLost = mayHaveLostRelieved && current.isCurrent();
     try {
@@ -420,7 +427,7 @@ public final class ReadBuckets implements SessionCache {
     return isToMove ? PersistSessions.End.MOVES : PersistSessions.End.NONE;
   }
 
-  /** Returns what other processes ask of this one, if there may be new asks. */
+  /** Returns the session requests to this process, if there may be new ones. */
   private AskTable.Wishes lookAtAsks(ReaderLease current) {
     long now = time.nanoTime();
     if (!isAsked && now - lookedAtAsks < LOOK_AT_ASKS_NANOS) {
@@ -444,7 +451,7 @@ public final class ReadBuckets implements SessionCache {
     }
   }
 
-  /** Returns whether there is more to read, nothing to hand out, and room. */
+  /** Returns whether there is more to read, nothing to deliver, and room. */
   public boolean needsNextPage() {
     var current = reading;
     return current != null && current.isInPages() && !sessions.hasReady() && room(current) > 0;
@@ -471,7 +478,7 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Reacts to another process that reads this queue.
+   * Reacts to another reader of this queue.
    *
    * @param wanted how many consumers of this process wait
    */
@@ -496,7 +503,8 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Asks readers for sessions, because that many consumers of this process wait and there is none.
+   * Requests sessions from readers, because that many consumers of this process wait and none is
+   * ready.
    */
   public void want(int count) {
     long now = time.nanoTime();
@@ -527,9 +535,9 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Returns since when nothing may have moved in a hold that needs no row. That is longer ago while
-   * a backlog is read: a hold that waits for the next page is not idle, and a row would take over
-   * its whole backlog.
+   * Returns the time since which a hold must have moved to need no row. While a backlog is read,
+   * that time is longer ago: a hold that waits for the next page is not idle, and a row would take
+   * over its whole backlog.
    */
   private long heldBefore(ReaderLease current) {
     var least =
@@ -539,7 +547,7 @@ public final class ReadBuckets implements SessionCache {
     return time.nanoTime() - least.toNanos();
   }
 
-  /** Persists what must be persisted. Returns false when the reading has ended. */
+  /** Persists the sessions that need it. Returns false if the reading has ended. */
   private boolean write(ReaderLease current, PersistSessions.End end, AskTable.Wishes wishes) {
     boolean ends = end != PersistSessions.End.NONE;
     if (isExpiredAsked) {
@@ -595,8 +603,8 @@ public final class ReadBuckets implements SessionCache {
   }
 
   /**
-   * Returns the snapshot up to which later readers need not look, because nothing is left of what
-   * was read.
+   * Returns the snapshot up to which later readers need not look, because all messages that were
+   * read before are settled or in rows.
    */
   private Optional<String> known(
       ReaderLease current, PersistSessions.End end, List<CachedSession> chosen) {

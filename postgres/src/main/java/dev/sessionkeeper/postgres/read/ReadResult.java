@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What a read of the buckets of this process brought. */
+/** The result of one read of the buckets of this process. */
 public final class ReadResult {
   private final long mine;
   final Map<SessionId, FreshMessages> messages = new LinkedHashMap<>();
@@ -33,7 +33,7 @@ public final class ReadResult {
   KnownSnapshot known = new KnownSnapshot("", Optional.empty());
   private boolean hasRows;
 
-  /** Whether this process is not the reader any more. */
+  /** Whether this process lost its right to read. */
   boolean isLost;
 
   int count;
@@ -41,7 +41,7 @@ public final class ReadResult {
   private @Nullable LeftToRead leftToRead;
 
   /**
-   * Begins empty.
+   * Creates an empty result.
    *
    * @param mine the buckets of this process
    */
@@ -49,7 +49,7 @@ public final class ReadResult {
     this.mine = mine;
   }
 
-  /** What a second statement has to read, without locks. */
+  /** Returns the messages that a second statement has to read, without locks. */
   Optional<LeftToRead> leftToRead() {
     return Optional.ofNullable(leftToRead);
   }
@@ -74,7 +74,7 @@ public final class ReadResult {
     }
   }
 
-  /** Takes all messages at once, so that a statement that broke in the middle can be repeated. */
+  /** Takes all messages at once, so that a statement that broke halfway can be repeated. */
   void takeMessagesOf(ReadResult rest) {
     messages.putAll(rest.messages);
     batches.addAll(rest.batches);

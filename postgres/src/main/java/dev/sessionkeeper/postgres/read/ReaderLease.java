@@ -6,15 +6,15 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease under which this process reads its buckets, as far as it knows. Only the thread of
- * polls changes it.
+ * The lease under which this process reads its buckets, as far as this process knows. Only the
+ * thread of polls changes it.
  */
 public final class ReaderLease {
   private static final int HEARTBEATS = 6;
 
   /**
-   * The part of the lease that must be left when a session is handed out: the session must be
-   * renewed in time.
+   * The part of the reader's lease that must be left to hand a session out, so that the session can
+   * be renewed in time.
    */
   private static final int LEAST_PART_LEFT = 2;
 
@@ -38,7 +38,7 @@ public final class ReaderLease {
   private boolean isFirst = true;
   private double bytesOfOne = 1024;
 
-  /** The database's time at a moment between the question and the answer. */
+  /** The database's time at an unknown moment between a question and its answer. */
   private record Sight(Instant moment, long askedAt, long answeredAt) {}
 
   ReaderLease(BucketAssignment begun, long askedAt) {
@@ -69,7 +69,7 @@ public final class ReaderLease {
     return lease;
   }
 
-  /** Returns the snapshot up to which was read. */
+  /** Returns the snapshot up to which this process has read. */
   String knownTo() {
     return knownTo;
   }
@@ -79,7 +79,7 @@ public final class ReaderLease {
     return isFirst;
   }
 
-  /** Returns the last sequence number that was given out then. */
+  /** Returns the last sequence number that was assigned at the beginning. */
   long knownSequence() {
     return knownSequence;
   }
@@ -130,12 +130,15 @@ public final class ReaderLease {
     return safeUntil - now > 0;
   }
 
-  /** Returns what is left of the lease: a session that is handed out now has no more. */
+  /**
+   * Returns the remaining time of the lease. A session that is delivered now gets a lease no longer
+   * than that.
+   */
   Duration left(long now) {
     return Duration.ofNanos(safeUntil - now);
   }
 
-  /** Returns whether enough of the lease is left for a session that is handed out now. */
+  /** Returns whether enough of the lease remains to deliver a session. */
   boolean isEnoughLeft(long now) {
     return safeUntil - now >= lease.toNanos() / LEAST_PART_LEFT;
   }

@@ -13,7 +13,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** The readers of a queue, in the database: one statement for each step. */
+/** The table of the readers of a queue: one statement for each step. */
 public final class ReaderTable {
   private static final String BECOME =
       "SELECT my_epoch, my_buckets, known_to, lease_us FROM keeper.become_reader(?, ?, ?, ?, ?)";
@@ -43,8 +43,8 @@ public final class ReaderTable {
    * Becomes a reader.
    *
    * @param least how many new messages there must be
-   * @param joins whether to take a part where others read already
-   * @return empty when others read and this process does not join, or none should read
+   * @param joins whether to take a share if others read already
+   * @return empty if others read and this process does not join, or if no process should read
    */
   Optional<BucketAssignment> become(int least, Duration alone, boolean joins) {
     return queue
@@ -73,7 +73,7 @@ public final class ReaderTable {
             });
   }
 
-  /** Extends the lease of the reader. Returns false when it has ended. */
+  /** Extends the lease of the reader. Returns false if it has ended. */
   boolean beat(long epoch) {
     return queue
         .connections()
@@ -91,10 +91,11 @@ public final class ReaderTable {
   }
 
   /**
-   * Reads what became visible since the last snapshot, or the next page of it.
+   * Reads the messages that became visible since the last snapshot, or the next page of them.
    *
-   * @param relieves whether sessions that do not need their rows any more come back into memory
-   * @param cached the sessions in memory, if an answer was lost that took sessions back from rows
+   * @param relieves whether sessions that need no row any more come back into memory
+   * @param cached the sessions in memory, if the answer to a read that took sessions back from rows
+   *     was lost
    */
   ReadResult read(
       ReaderLease reading, int most, long mostBytes, boolean relieves, Optional<String[]> cached) {
@@ -173,7 +174,7 @@ public final class ReaderTable {
    */
   public record Others(long free, boolean mustStop, boolean areDead, long[] parts) {}
 
-  /** Returns the other readers; empty when this process is not a reader any more. */
+  /** Returns the other readers; empty if this process is no reader any more. */
   Optional<Others> others(long epoch) {
     return queue
         .connections()
@@ -198,7 +199,9 @@ public final class ReaderTable {
             });
   }
 
-  /** Ends readers whose lease has run out. Sessions that they may have handed out get rows. */
+  /**
+   * Ends readers whose lease has expired, and persists the sessions that they may have handed out.
+   */
   void endDead() {
     queue
         .connections()
@@ -212,7 +215,7 @@ public final class ReaderTable {
             });
   }
 
-  /** Ends a reading whose beginning this process did not learn of. */
+  /** Ends a reading of this process that began without an answer. */
   void forgetOwn() {
     queue
         .connections()

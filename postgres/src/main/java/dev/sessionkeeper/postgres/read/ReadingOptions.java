@@ -8,6 +8,6 @@ package dev.sessionkeeper.postgres.read;
  * @param page the messages that it reads first from a backlog
  */
 public record ReadingOptions(int from, int page) {
-  /** For {@code from}. */
+  /** Never reads, as a value of {@code from}. */
   static final int NEVER = Integer.MAX_VALUE;
 }

@@ -45,12 +45,12 @@ public final class ReadingPolicy {
     return from == ReadingOptions.NEVER;
   }
 
-  /** Does not begin before this time has passed. */
+  /** Prevents reading until this time has passed. */
   void notWithin(Duration duration) {
     notBefore = time.nanoTime() + duration.toNanos();
   }
 
-  /** Records that a beginning failed; another try comes soon. */
+  /** Records that a beginning failed; another attempt follows soon. */
   void failed() {
     notBefore = time.nanoTime() + WINDOW_NANOS;
   }

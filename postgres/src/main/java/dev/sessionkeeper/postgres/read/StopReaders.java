@@ -7,7 +7,7 @@ import dev.sessionkeeper.postgres.queue.QueueContext;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** Ends the reading of a queue in all processes, so that every session has its row. */
+/** Stops all readers of a queue, so that every session has its row. */
 public final class StopReaders {
   private static final long PATIENCE_NANOS = Duration.ofMinutes(2).toNanos();
   private static final long ASK_AGAIN_NANOS = Duration.ofMillis(5).toNanos();
@@ -24,7 +24,7 @@ public final class StopReaders {
     this.polls = polls;
   }
 
-  /** Returns when no process reads the queue. None begins again for a while. */
+  /** Returns when no process reads the queue. No process begins again for a while. */
   public void stop() {
     long began = queue.time().nanoTime();
     while (queue.time().nanoTime() - began < PATIENCE_NANOS) {

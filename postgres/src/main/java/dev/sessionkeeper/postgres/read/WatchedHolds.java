@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Holds of sessions in memory, in the order in which they are checked. Holds that have ended are
+ * Holds of cached sessions, in the order in which they are checked. Holds that have ended are
  * dropped when their turn comes. Guarded by the lock of {@link CachedSessions}.
  */
 public final class WatchedHolds {
@@ -18,7 +18,7 @@ public final class WatchedHolds {
   private final ArrayDeque<Watched> line = new ArrayDeque<>();
   private final Predicate<Hold> isCached;
 
-  /** A hold, and since when nothing had been handed out in it at its last check. */
+  /** A hold, and the time of its last delivery at its last check. */
   private record Watched(Hold hold, long since) {}
 
   WatchedHolds(Predicate<Hold> isCached) {
@@ -57,15 +57,13 @@ public final class WatchedHolds {
     }
   }
 
-  /** Returns whether it is time to check for holds in which nothing has moved since then. */
+  /** Returns whether it is time to check for holds that have not moved since then. */
   boolean hasQuiet(long before) {
     dropEnded();
     return !line.isEmpty() && line.getFirst().since - before < 0;
   }
 
-  /**
-   * Removes and returns holds in which nothing has moved since then, or that have lasted too long.
-   */
+  /** Removes and returns holds that have not moved since then, or that have lasted too long. */
   List<Hold> takeQuiet(long before) {
     var quiet = new ArrayList<Hold>();
     while (hasQuiet(before)) {

@@ -1,7 +1,7 @@
 /**
- * The process that reads the buckets it owns and keeps their sessions in memory: joins, pages, rows
- * for exceptional sessions, asks of other processes. Sessions with rows are claimed in {@code
- * claim}.
+ * The reader: how a process becomes one, reads its buckets in pages, keeps their sessions in
+ * memory, persists exceptional ones, and answers session requests. The package {@code claim} claims
+ * sessions with rows.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.read;

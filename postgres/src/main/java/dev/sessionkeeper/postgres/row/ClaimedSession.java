@@ -48,7 +48,7 @@ public final class ClaimedSession {
     return isCut;
   }
 
-  /** Returns the last message that was read; zero before the first one. */
+  /** Returns the sequence number of the last message that was read; zero before the first one. */
   public long last() {
     return messages.isEmpty() ? 0 : messages.getLast().delivery().sequence();
   }

@@ -11,7 +11,7 @@ import java.util.Optional;
  * A message that a statement found.
  *
  * @param isExpired whether its time to live was over then
- * @param dueAt from when it may be handed out
+ * @param dueAt the earliest time to deliver it
  * @param expires when its time to live ends; never for a session with a row, whose messages are
  *     read again soon
  */

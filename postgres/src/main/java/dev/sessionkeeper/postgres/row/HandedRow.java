@@ -29,7 +29,7 @@ public final class HandedRow {
     return Instants.of(row, 4);
   }
 
-  /** The process that holds a session with news; the owner of a claimed one. */
+  /** Returns the node of a session with news, or the owner of a claimed one. */
   static String node(ResultSet row) throws SQLException {
     return row.getString(5);
   }
@@ -51,7 +51,7 @@ public final class HandedRow {
     return Instants.of(row, 10);
   }
 
-  /** When the message may be handed out; empty when at once. */
+  /** Returns the earliest delivery of the message; empty if it is due. */
   static Optional<Instant> dueAt(ResultSet row) throws SQLException {
     return Instants.optional(row, 11);
   }

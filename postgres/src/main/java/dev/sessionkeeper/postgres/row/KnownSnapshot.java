@@ -5,7 +5,7 @@ import java.sql.SQLException;
 import java.util.Optional;
 
 /**
- * The snapshot up to which was read.
+ * The snapshot up to which the statement has read.
  *
  * @param moreAfter if there is more to read, the sequence number after which it begins
  */

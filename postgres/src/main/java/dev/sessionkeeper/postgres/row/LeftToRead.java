@@ -8,7 +8,10 @@ import java.sql.Types;
 import java.time.OffsetDateTime;
 import org.jspecify.annotations.Nullable;
 
-/** What a statement with locks found but did not bring: a second one reads it without locks. */
+/**
+ * Messages that a statement with locks found but did not return: a second one reads them without
+ * locks.
+ */
 public final class LeftToRead {
   private final @Nullable Array batches;
   private final @Nullable Array withRows;

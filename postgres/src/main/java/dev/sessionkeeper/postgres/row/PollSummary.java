@@ -6,11 +6,11 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What a poll saw and left.
+ * The result of a poll.
  *
  * @param moment the database's time
- * @param left what another poll has to look at
- * @param nextDue when the first of the new messages is due that wait for their time
+ * @param left the work for another poll
+ * @param nextDue when the first of the new messages with a delay becomes due
  * @param reader a process that reads the queue
  * @param readyFrom where the order of ready sessions begins
  */
@@ -21,11 +21,11 @@ public record PollSummary(
           Instant.EPOCH, new Left(false, false, false), Optional.empty(), Optional.empty(), 0);
 
   /**
-   * What another poll has to look at.
+   * The work for another poll.
    *
    * @param areReady whether ready sessions are left
-   * @param areBatches whether batches are left that the poll did not look through
-   * @param areLocked whether a transaction had locked something
+   * @param areBatches whether batches are left that the poll did not search
+   * @param areLocked whether a transaction had locked a row that the poll needed
    */
   public record Left(boolean areReady, boolean areBatches, boolean areLocked) {}
 

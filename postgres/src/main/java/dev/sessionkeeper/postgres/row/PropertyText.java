@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message's properties as the text of a JSON object, so that a person can read them in the table.
- * Everything that a PostgreSQL text cannot hold is escaped.
+ * Encodes a message's properties as the text of a JSON object, which operators can read in the
+ * table. Characters that PostgreSQL texts cannot hold are escaped.
  */
 public final class PropertyText {
   private final String text;
@@ -17,7 +17,7 @@ public final class PropertyText {
     this.text = text;
   }
 
-  /** The object; null where there are none. */
+  /** Returns the JSON object; null if there are no properties. */
   public static @Nullable String of(Map<String, String> properties) {
     if (properties.isEmpty()) {
       return null;

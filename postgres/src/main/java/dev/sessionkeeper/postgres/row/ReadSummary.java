@@ -5,13 +5,13 @@ import java.sql.SQLException;
 import java.time.Instant;
 
 /**
- * What a read by the owner of buckets saw and left.
+ * The result of a read by a reader.
  *
  * @param moment the database's time
- * @param epochs the first of the epochs that the reader may give out
- * @param lastSequence the last sequence number that was given out
- * @param isLate whether something was locked, so that a later read has to look again
- * @param firstReady the place of the first ready session that has a row; the largest number if
+ * @param epochs the first of the epochs that the reader may assign
+ * @param lastSequence the last sequence number that was assigned
+ * @param isLate whether a locked row was skipped, so that a later read has to look again
+ * @param firstReady the position of the first ready session that has a row; the largest number if
  *     there is none
  */
 public record ReadSummary(

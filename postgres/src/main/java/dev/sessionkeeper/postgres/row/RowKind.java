@@ -3,13 +3,16 @@ package dev.sessionkeeper.postgres.row;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** What a row of the type {@code keeper.handed} tells. The order is that of its numbers in SQL. */
+/**
+ * The content of a row of the type {@code keeper.handed}. The order is that of the numbers in SQL.
+ */
 public enum RowKind {
   /**
-   * The end of an answer, and what holds for all of it: {@link PollSummary}, {@link ReadSummary}.
+   * The last row of an answer, about the answer as a whole: {@link PollSummary}, {@link
+   * ReadSummary}.
    */
   SUMMARY,
-  /** A claimed session, with a message or none: {@link ClaimedSession}. */
+  /** A claimed session, with at most one message: {@link ClaimedSession}. */
   SESSION,
   /** New messages for a session that a process holds: {@link SessionNews}. */
   NEWS,
@@ -17,9 +20,9 @@ public enum RowKind {
   LOST,
   /** A message of a session without a row: {@link FoundMessage}. */
   NEW_MESSAGE,
-  /** The snapshot up to which was read: {@link KnownSnapshot}. */
+  /** The snapshot up to which the statement has read: {@link KnownSnapshot}. */
   SNAPSHOT,
-  /** Messages that were stored together. */
+  /** A message batch. */
   BATCH,
   /** Messages for a second statement, which locks nothing: {@link LeftToRead}. */
   LEFT_TO_READ;

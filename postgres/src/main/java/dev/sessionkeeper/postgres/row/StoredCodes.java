@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres.row;
 import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.spi.SessionStatus;
 
-/** The numbers in tables that stand for names in Java. They never change. */
+/** The numbers in tables that stand for Java names. They never change. */
 public final class StoredCodes {
   private StoredCodes() {}
 
@@ -41,7 +41,7 @@ public final class StoredCodes {
       case 2 -> SessionStatus.WAITING;
       case 3 -> SessionStatus.PARKED;
       case 4 -> SessionStatus.PAUSED;
-      default -> throw new IllegalStateException("Unknown status of a lane: " + code);
+      default -> throw new IllegalStateException("Unknown status of a session row: " + code);
     };
   }
 }

@@ -7,8 +7,8 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * Divides messages that are stored together into batches: none is larger than can be read and
- * rewritten at once, and a message with a shared payload is alone.
+ * Divides messages that are stored together into batches. No batch is too large to be read and
+ * rewritten at once, and a message with a shared payload is alone in its batch.
  */
 public final class BatchSizes {
   private static final long MOST_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ public final class BatchSizes {
   private long itsBuckets;
   private boolean isAlone;
 
-  /** Adds the next message, and the set of its bucket. */
+  /** Adds the next message, with the set of its bucket. */
   void add(int bytes, boolean isShared, long bucket) {
     boolean isFull = size == MessageBatch.MOST_MESSAGES || weight + bytes > MOST_BYTES;
     if (size > 0 && (isFull || isShared || isAlone)) {
@@ -62,7 +62,7 @@ public final class BatchSizes {
         .toArray();
   }
 
-  /** Returns the sequence numbers of all messages, from the first ones of their batches. */
+  /** Returns the sequence numbers of all messages, given the first number of each batch. */
   LongStream numbers(Long[] firsts) {
     var all = sizes();
     return IntStream.range(0, all.length)

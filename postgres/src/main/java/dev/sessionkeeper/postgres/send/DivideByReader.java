@@ -25,7 +25,7 @@ public final class DivideByReader {
   }
 
   /**
-   * Divides.
+   * Divides messages.
    *
    * @param parts the buckets of each reader; with fewer than two readers nothing is divided, and no
    *     bucket is computed
@@ -61,7 +61,7 @@ public final class DivideByReader {
     return parts.length;
   }
 
-  /** Returns which message comes at this place. */
+  /** Returns the index of the message at this place. */
   int at(int place) {
     return order[place];
   }
@@ -76,7 +76,7 @@ public final class DivideByReader {
     return place > 0 && readers[order[place]] != readers[order[place - 1]];
   }
 
-  /** Returns numbers in the order of the messages, from those in the order of the places. */
+  /** Converts numbers in the order of the places to the order of the messages. */
   long[] inFirstOrder(long[] numbers) {
     var first = new long[numbers.length];
     for (int i = 0; i < numbers.length; i++) {

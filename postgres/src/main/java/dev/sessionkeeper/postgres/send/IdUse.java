@@ -1,14 +1,17 @@
 package dev.sessionkeeper.postgres.send;
 
 /**
- * What a process knows about the ids of messages that leave together, and so how the queue
- * remembers them.
+ * Describes whether the ids of messages that are stored together can have been used before. That
+ * decides how the queue remembers them.
  */
 public enum IdUse {
-  /** This process made all ids and uses them for the first time: they are remembered together. */
+  /**
+   * This process created all ids and uses them for the first time: one entry remembers them
+   * together.
+   */
   FIRST_TOGETHER,
-  /** This process made all ids and uses them for the first time: each is remembered on its own. */
+  /** This process created all ids and uses them for the first time: an entry per id. */
   FIRST_EACH,
-  /** Another sender may have used the ids. */
+  /** Another sender may have used some of the ids. */
   ANY
 }

@@ -10,11 +10,11 @@ import java.util.UUID;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/** The times at which some keys were made that begin with the time. */
+/** The creation times of keys that begin with their time. */
 public final class KeyTimes {
   private static final int MILLIS_SHIFT = 16;
 
-  /** The resolution of times: as fine as sends need it to wait for each other. */
+  /** The resolution of times: fine enough for sends to wait for each other. */
   private static final int UNIT_SHIFT = 10;
 
   private static final int MOST_TIMES = 32;
@@ -45,7 +45,7 @@ public final class KeyTimes {
     high = high == null || isBefore(high, key) ? key : high;
   }
 
-  /** Compares keys as the database does, which Java does not. */
+  /** Compares keys as the database does, which is not {@link UUID#compareTo}. */
   private static boolean isBefore(UUID a, UUID b) {
     int first = Long.compareUnsigned(a.getMostSignificantBits(), b.getMostSignificantBits());
     return first < 0

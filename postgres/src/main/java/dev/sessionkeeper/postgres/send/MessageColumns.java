@@ -90,7 +90,7 @@ public final class MessageColumns {
     sizes.add(bodies[i].length, body != null, division.bucket(i));
   }
 
-  /** Returns the sequence numbers of all messages, from the first ones of their batches. */
+  /** Returns the sequence numbers of all messages, given the first number of each batch. */
   LongStream numbers(Long[] firsts) {
     return LongStream.of(division.inFirstOrder(sizes.numbers(firsts).toArray()));
   }

@@ -9,7 +9,7 @@ import java.util.UUID;
 
 /**
  * The keys of message ids in the duplicate window: half of their SHA-256, or the id itself if it is
- * a UUID that begins with the time. Such keys are neighbours in the index, so that remembering many
+ * a UUID that begins with its time. Such keys are neighbours in the index, so remembering many
  * costs little more than remembering one.
  */
 public final class MessageKey {
@@ -25,13 +25,14 @@ public final class MessageKey {
     return isTimed(value) ? UUID.fromString(value) : hashed(value);
   }
 
-  /** Returns whether a key is an id that begins with the time; a hash never is. */
+  /** Returns whether the key is an id that begins with its time; a hash never is. */
   static boolean isTimed(UUID key) {
     return key.version() == TIMED;
   }
 
   /**
-   * Returns whether an id is its own key: only if it is written as {@link UUID#toString} writes it.
+   * Returns whether an id is its own key: only if it has the form that {@link UUID#toString}
+   * writes.
    */
   static boolean isTimed(String value) {
     if (value.length() != UUID_LENGTH || value.charAt(14) != '0' + TIMED) {
@@ -47,7 +48,7 @@ public final class MessageKey {
     return true;
   }
 
-  /** Marked as version 8, so that no hash is ever taken for an id. */
+  /** Returns the hash as a UUID of version 8, which no id has. */
   private static UUID hashed(String value) {
     try {
       var digest =

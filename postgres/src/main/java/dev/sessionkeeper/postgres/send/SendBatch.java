@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * The messages of one or several sends that one statement stores. An id that comes twice is stored
- * once, the first time.
+ * The messages of one or several sends that one statement stores. An id that occurs twice is stored
+ * once, at its first occurrence.
  */
 public final class SendBatch {
   private static final String SEND =
@@ -57,9 +57,9 @@ public final class SendBatch {
   }
 
   /**
-   * Where the messages go.
+   * The destination of the messages.
    *
-   * @param shared the messages whose payloads are shared, and under which ids
+   * @param shared the messages whose payloads are shared, with the ids of the payloads
    * @param readers the buckets of each reader, as far as is known
    */
   public record Target(QueueMode mode, Map<MessageId, UUID> shared, long[] readers) {}
@@ -67,17 +67,20 @@ public final class SendBatch {
   /** The place of a message in the queue. */
   public record Place(long sequence, boolean isNew) {}
 
-  /** The queue has no duplicate window, so it is unknown what was stored and handled since. */
+  /**
+   * Reports that the queue has no duplicate window, so the process cannot find out which messages
+   * were stored and handled already.
+   */
   public static final class NotRemembered extends RuntimeException {
     private static final long serialVersionUID = 1;
   }
 
-  /** Messages that leave in a transaction of their own. */
+  /** Creates a batch that is stored in a transaction of its own. */
   static SendBatch of(QueueMode mode, List<List<Message>> sends, long[] readers) {
     return of(new Target(mode, Map.of(), readers), sends, IdUse.FIRST_TOGETHER);
   }
 
-  /** Messages that are stored in an application's transaction. */
+  /** Creates a batch that is stored in an application's transaction. */
   static SendBatch within(Target target, List<List<Message>> sends) {
     return of(target, sends, IdUse.FIRST_EACH);
   }
@@ -110,7 +113,7 @@ public final class SendBatch {
     return new SendBatch(target, sends, keys, left, IdUse.ANY);
   }
 
-  /** Stores the messages that are not stored yet. */
+  /** Stores the messages that are not stored yet, and returns the places of all. */
   Map<UUID, Place> store(Connection connection, int queue, long shard) throws SQLException {
     var places = HashMap.<UUID, Place>newHashMap(distinct.size());
     var left = this;
@@ -151,7 +154,7 @@ public final class SendBatch {
     }
   }
 
-  /** Returns which of the messages are stored already. */
+  /** Returns the messages that are stored already. */
   Map<UUID, Place> lookUp(Connection connection, int queue) throws SQLException {
     try (var statement = connection.prepareStatement(REMEMBERS)) {
       statement.setInt(1, queue);
@@ -186,7 +189,7 @@ public final class SendBatch {
     }
   }
 
-  /** Returns the answer to every send: a message is new only the first time its id comes. */
+  /** Returns the outcomes of each send. A message is new only at the first occurrence of its id. */
   List<List<SendOutcome>> outcomes(Map<UUID, Place> places) {
     boolean areAllDifferent = keys.size() == distinct.size();
     var told = new HashSet<UUID>();

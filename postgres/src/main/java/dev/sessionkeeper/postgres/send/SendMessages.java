@@ -28,18 +28,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Stores the messages of one queue. Sends that meet leave as one statement and one commit; every
- * caller gets its own answer.
+ * Stores the messages of one queue. Sends that meet share one statement and one commit; each caller
+ * gets its own outcomes.
  *
- * <p>After a broken connection the outcome is unknown. The ids are then looked up: messages that
- * are there are stored, the others are sent again under the same ids, which the duplicate window
- * makes harmless. Without a window the caller gets {@code OutcomeUnknown}.
+ * <p>After a broken connection the outcome is unknown. The process then looks up the ids: messages
+ * that it finds are stored, and it sends the others again under the same ids, which the duplicate
+ * window makes harmless. Without a window the caller gets {@code OutcomeUnknown}.
  *
  * <p>An id may be in an application's transaction that is still open. Such a send waits alone, on a
  * thread of its own, until that transaction ends or {@link #PATIENCE} is over.
  */
 public final class SendMessages {
-  /** Messages of one statement; a single larger send goes alone. */
+  /** The most messages of one statement; a single larger send is stored alone. */
   private static final int MOST_MESSAGES = 1000;
 
   private static final int MOST_CALLS = 512;
@@ -100,7 +100,10 @@ public final class SendMessages {
     }
   }
 
-  /** Stores messages on the caller's connection: they are there if its transaction commits. */
+  /**
+   * Stores messages on the caller's connection: they are stored if and only if its transaction
+   * commits.
+   */
   public List<SendOutcome> sendWithin(
       Connection connection, List<Message> messages, Map<MessageId, UUID> bodies)
       throws SQLException {
@@ -171,7 +174,7 @@ public final class SendMessages {
     }
   }
 
-  /** Thrown if an open transaction has one of the ids; nothing was stored. */
+  /** Reports that an open transaction has one of the ids; nothing was stored. */
   private static final class IdHeld extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -1,6 +1,6 @@
 /**
- * Stores messages: from the calls of senders to one statement, with duplicate detection. Reading
- * them is in {@code read} and {@code claim}.
+ * Stores messages: from the calls of senders to one statement, with duplicate detection. The
+ * packages {@code read} and {@code claim} read them.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.send;

@@ -9,8 +9,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Completes messages of one hold, one after the other. Further messages join the call until its
- * turn comes: a quick handler does not make a call for each message.
+ * Completes messages of one hold, one after the other. Further messages join the call until it is
+ * sent, so a quick handler does not cause a call for each message.
  */
 public final class CompleteCall implements SettlementCall {
   private final SessionId session;
@@ -22,10 +22,10 @@ public final class CompleteCall implements SettlementCall {
   private boolean isTaken;
 
   /**
-   * Begins.
+   * Creates a call.
    *
-   * @param voided returns, when its turn comes, whether a call before it has failed meanwhile
-   * @param fence returns, when its turn comes, what its settlement is fenced by
+   * @param voided returns, when the call is sent, whether an earlier call has failed meanwhile
+   * @param fence returns, when the call is sent, the fence of its settlement
    */
   public CompleteCall(
       SessionId session,
@@ -40,7 +40,7 @@ public final class CompleteCall implements SettlementCall {
     this.settlements.addAll(settlements);
   }
 
-  /** Adds further messages. Returns false when the call is on its way. */
+  /** Adds further messages. Returns false if the call was sent already. */
   public synchronized boolean join(List<Settled> further) {
     return !isTaken && settlements.addAll(further);
   }

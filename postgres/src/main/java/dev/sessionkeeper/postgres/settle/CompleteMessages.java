@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Completes messages of many sessions with one statement, of rows or of sessions in memory, and
- * answers the calls.
+ * Completes messages of many sessions with one statement, in rows or in memory, and answers the
+ * calls.
  */
 public final class CompleteMessages {
   private static final String OF_ROWS =
@@ -36,8 +36,8 @@ public final class CompleteMessages {
   }
 
   /**
-   * A statement that returns the sessions for which it did nothing. A repetition accepts what is
-   * completed already.
+   * A statement that returns the sessions for which it did nothing. A repetition accepts messages
+   * that are completed already.
    */
   @FunctionalInterface
   private interface Statement {
@@ -45,7 +45,8 @@ public final class CompleteMessages {
   }
 
   /**
-   * Completes messages of sessions with rows, and gives sessions back. A lost lease fails alone.
+   * Completes messages of sessions with rows, and gives sessions back. If a lease is lost, only its
+   * own calls fail.
    */
   void ofRows(List<SettleWork> works) {
     try {
@@ -65,9 +66,9 @@ public final class CompleteMessages {
   }
 
   /**
-   * Completes messages of sessions in memory. Returns those that have a row by now, for which
-   * nothing was done. A hold is settled under the reader lease that handed it out, and never under
-   * a later one: others may have had its session in between.
+   * Completes messages of cached sessions. Returns those that were persisted meanwhile, for which
+   * nothing was done. A hold is settled only under the reader's epoch in which it began, because
+   * another process may have had the session in between.
    */
   List<SettleWork> ofCached(Reader reader, List<SettleWork> works) {
     var epoch = reader.epoch();
@@ -100,8 +101,8 @@ public final class CompleteMessages {
 
   /**
    * Divides holds whose reader lease has ended: sessions that were persisted are settled in their
-   * rows, the others are lost. A row of the same epoch is not enough: epochs come again after a
-   * crash that lost some.
+   * rows, the others are lost. The same epoch in a row is no proof, because a crash of the database
+   * may lose epochs, which are then assigned again.
    */
   private static void leaveToRows(Reader reader, List<SettleWork> works, List<SettleWork> left) {
     for (var work : works) {
@@ -154,9 +155,9 @@ public final class CompleteMessages {
   }
 
   /**
-   * Repeats after a lost connection. An owner that still holds the lease is the only one that can
-   * have completed what is missing then. An owner that has lost the lease does not learn whether
-   * the first try took effect.
+   * Repeats after a lost connection. If an owner still holds the lease, only that owner can have
+   * completed messages that are missing now. An owner that has lost the lease does not learn
+   * whether the first attempt took effect.
    */
   private Set<SessionId> repeat(List<SettleWork> works, Statement statement) throws SQLException {
     KeeperException.OutcomeUnknown unknown = null;

@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Gives a session back, behind its settlements.
+ * Gives a session back, after its settlements.
  *
- * @param fence what the settlements of the hold are fenced by
+ * @param fence the fence of the settlements of the hold
  */
 public record GiveBackCall(
     SessionId session, long epoch, Supplier<Fence> fence, CompletableFuture<Void> answer)

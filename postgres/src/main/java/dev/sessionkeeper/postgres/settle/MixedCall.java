@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 /**
  * Settles messages in other ways than by completing them, or writes a state.
  *
- * @param voided returns whether a call before this one has failed since this one was sent
+ * @param voided returns whether an earlier call has failed since this one was sent
  */
 public record MixedCall(SettleCall call, BooleanSupplier voided, CompletableFuture<Void> answer)
     implements SettlementCall {

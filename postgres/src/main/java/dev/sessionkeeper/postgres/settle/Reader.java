@@ -4,12 +4,12 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.batch.OpenBatches;
 import java.util.OptionalLong;
 
-/** The part of this process that reads a queue, as settlements need to know it. */
+/** The reader of a queue in this process, as settlements see it. */
 public interface Reader {
-  /** Returns the epoch in which this process reads now; empty when it does not read. */
+  /** Returns the epoch under which this process reads now; empty if it is no reader. */
   OptionalLong epoch();
 
-  /** Returns the batches of which messages are in memory. */
+  /** Returns the batches with messages in memory. */
   OpenBatches batches();
 
   /** Returns when the session is not being persisted any more. */

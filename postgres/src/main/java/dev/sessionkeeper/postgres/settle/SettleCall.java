@@ -27,7 +27,7 @@ public record SettleCall(
     return new SettleCall(session, epoch, false, settlements, true, Optional.empty());
   }
 
-  /** Writes a state and settles nothing. */
+  /** Returns a state write without settlements. */
   public static SettleCall write(SessionId session, long epoch, SessionState.Write state) {
     return new SettleCall(session, epoch, true, List.of(), false, Optional.of(state));
   }
@@ -41,9 +41,9 @@ public record SettleCall(
   }
 
   /**
-   * Returns the result, or throws what the outcome means.
+   * Returns the result, or throws the exception of the outcome.
    *
-   * @return the new version of the state; zero where none was written
+   * @return the new version of the state; zero if none was written
    */
   long result(SettleOutcome outcome) {
     var detail = outcome.detail();

@@ -79,7 +79,7 @@ public final class SettleEach {
   /**
    * Runs one call in the transaction of the connection.
    *
-   * @return the new version of the state; zero where none was written
+   * @return the new version of the state; zero if none was written
    */
   public static long runAlone(Connection connection, int queue, long shard, SettleCall call)
       throws SQLException {

@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres.settle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a {@link SettleCall}.
+ * The outcome of a {@link SettleCall}.
  *
  * @param detail depends on the name; may be missing
  * @param sequence the message that the outcome is about, if it is about one

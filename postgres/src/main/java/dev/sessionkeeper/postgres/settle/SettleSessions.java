@@ -25,29 +25,36 @@ import java.util.function.Supplier;
  *
  * <p>Completions share a statement. Other settlements, such as a retry or a state, are {@link
  * SettleCall}s and share another one. I1: calls of one session take effect in the order in which
- * they came; behind one that failed nothing does. I2: a lost lease fails alone, not its batch.
+ * they were sent; after a call that failed, none takes effect. I2: if a lease is lost, only its own
+ * calls fail, not the batch.
  */
 public final class SettleSessions {
   private static final int MOST_CALLS = 4096;
 
-  /** Mixed calls cost more than completions, and lock their sessions until all of them are done. */
+  /**
+   * The most mixed calls of a statement: they cost more than completions, and lock their sessions
+   * until all of them are done.
+   */
   private static final int MOST_MIXED = 64;
 
-  /** A retry costs a quarter of other calls: one statement counts all retries of a batch. */
+  /**
+   * The most retries of a statement: one statement counts all retries of a batch, so a retry costs
+   * a quarter of other calls.
+   */
   private static final int MOST_RETRIES = 256;
 
   private static final Duration PACE = Duration.ofMillis(2);
 
   private final QueueContext queue;
 
-  /** Calls that wait and whose callers do nothing else meanwhile. */
+  /** Counts waiting calls whose callers do nothing else meanwhile. */
   private final AtomicInteger urgent = new AtomicInteger();
 
   private final GroupCalls<SettlementCall> group;
   private final CompleteMessages completions;
 
   /**
-   * Settles.
+   * Creates the batcher of settlements.
    *
    * @param isNobodyLeft returns whether no consumer works or waits for work
    * @param areSendersHeldUp returns whether senders send as fast as they are answered
@@ -80,7 +87,7 @@ public final class SettleSessions {
     return free(session, epoch, Fence.OfSession::new);
   }
 
-  /** Gives a session back. For a session in memory this is only the end of its settlements. */
+  /** Gives a session back. For a cached session this only ends its settlements. */
   public CompletableFuture<Void> free(SessionId session, long epoch, Supplier<Fence> fence) {
     return add(new GiveBackCall(session, epoch, fence, new CompletableFuture<>()));
   }
@@ -192,8 +199,8 @@ public final class SettleSessions {
   }
 
   /**
-   * Settles in one commit, in the order of the sessions, as every statement that locks several of
-   * them.
+   * Settles in one commit, in the order of the sessions, as does every statement that locks several
+   * of them.
    */
   private void settleMixed(List<MixedCall> mixed) {
     try {

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What one batch does to one held session: completed messages, and perhaps its end. */
+/** The effects of one batch on one held session: completed messages, and perhaps its end. */
 public final class SettleWork implements Completions {
   private final SessionId session;
   private final long epoch;
@@ -38,12 +38,12 @@ public final class SettleWork implements Completions {
     return epoch;
   }
 
-  /** Returns what its settlement was fenced by when its turn came. */
+  /** Returns the fence of its settlement, as it was when the batch was sent. */
   Fence fence() {
     return first;
   }
 
-  /** Returns whether its session was in memory when its turn came. */
+  /** Returns whether its session was in memory when the batch was sent. */
   boolean wasCached() {
     return first instanceof Fence.OfReader;
   }
@@ -55,7 +55,7 @@ public final class SettleWork implements Completions {
         && readerEpoch.getAsLong() == reader.epoch();
   }
 
-  /** Returns whether its session has a row by now, which this process has written. */
+  /** Returns whether this process has persisted the session by now. */
   boolean hasRow() {
     return fence.get() instanceof Fence.OfSession;
   }
@@ -94,7 +94,9 @@ public final class SettleWork implements Completions {
     doubt = e;
   }
 
-  /** Fails, because the lease is lost. Nothing was changed, unless an earlier try took effect. */
+  /**
+   * Fails, because the lease is lost. Nothing was changed, unless an earlier attempt took effect.
+   */
   void lose() {
     var lost = new KeeperException.LockLost("session " + session, epoch);
     var unknown = doubt;
@@ -107,7 +109,7 @@ public final class SettleWork implements Completions {
     }
   }
 
-  /** Returns whether this failure also says that the lease is lost, so that the hold has ended. */
+  /** Returns whether the failure means that the lease is lost, so that the hold has ended. */
   public static boolean isLost(@Nullable Throwable failure) {
     return failure instanceof KeeperException.LockLost
         || (failure instanceof KeeperException.OutcomeUnknown

@@ -9,7 +9,7 @@ public sealed interface SettlementCall permits CompleteCall, GiveBackCall, Mixed
 
   CompletableFuture<Void> answer();
 
-  /** Returns whether a call before this one has failed since this one was sent. */
+  /** Returns whether an earlier call has failed since this one was sent. */
   default boolean isVoid() {
     return false;
   }

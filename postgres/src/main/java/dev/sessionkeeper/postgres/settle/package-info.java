@@ -1,6 +1,6 @@
 /**
- * Settlements of sessions: calls, batches of calls, their fence and their statements. Which
- * deliveries a session has open is in {@code lease}.
+ * Settlements of sessions: calls, batches of calls, their fence and their statements. The package
+ * {@code lease} knows which deliveries a session has open.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.settle;

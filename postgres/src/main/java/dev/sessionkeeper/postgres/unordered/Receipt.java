@@ -4,8 +4,8 @@ import dev.sessionkeeper.KeeperException;
 import java.util.Optional;
 
 /**
- * The proof that a message of an unordered queue was handed out: its sequence number and that of
- * the lock.
+ * The proof that a message of an unordered queue was delivered: its sequence number and that of the
+ * lock.
  */
 public record Receipt(long sequence, long proof) {
 

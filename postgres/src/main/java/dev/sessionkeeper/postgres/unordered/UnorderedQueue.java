@@ -21,7 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** A queue without sessions. Each message is locked on its own. */
+/** A queue without sessions. Each message has a lock of its own. */
 public final class UnorderedQueue implements MessageSource, LocalQueue {
   private static final String RECEIVE =
       "SELECT " + HandedRow.COLUMNS + " FROM keeper.receive_loose(?, ?, ?, ?)";
@@ -95,7 +95,7 @@ public final class UnorderedQueue implements MessageSource, LocalQueue {
 
   private record Woken(int count, long nextNanos) {}
 
-  /** Ends locks that ran out, and dead-letters expired messages. Returns when to do so again. */
+  /** Ends locks that expired, and dead-letters expired messages. Returns when to do so again. */
   private Woken wakeLate() {
     return queue
         .connections()

@@ -1,6 +1,6 @@
 /**
- * All of a queue without sessions: receive, renew and settle by receipt. Only sending is shared, in
- * {@code send}.
+ * A queue without sessions: receive, renew and settle by receipt. Only sending is shared, in {@code
+ * send}.
  */
 @NullMarked
 package dev.sessionkeeper.postgres.unordered;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a reader knows of its bundles, and of the notes that the database has of them. */
+/** The batches that a reader knows, and their completion records. */
 class OpenBatchesTest {
   private static final SessionId A = SessionId.of("a");
   private static final SessionId B = SessionId.of("b");
@@ -58,7 +58,7 @@ class OpenBatchesTest {
     assertThat(completed.incomplete.masks()).containsExactly(0b01);
   }
 
-  /** The statement may have failed. */
+  /** The statement may have failed, so the message stays incomplete. */
   @Test
   void whatWasOnlyToldApartIsOpenStill() {
     read(64, A, B);
@@ -105,7 +105,7 @@ class OpenBatchesTest {
     assertThat(after.complete.masks()).containsExactly(Long.MIN_VALUE);
   }
 
-  /** A fold that is on its way does not have the bits of a settlement that ends before it. */
+  /** The row's new bits lack those of a settlement that ends before the row was written. */
   @Test
   void aNoteThatIsNewerThanTheFoldedBitsStays() {
     var sessions = times(64, A);
@@ -127,7 +127,10 @@ class OpenBatchesTest {
     assertThat(complete(A).over).hasSize(62).doesNotContain(newer.note);
   }
 
-  /** Untied in the database before the others were completed, and known here only after that. */
+  /**
+   * The database unpacked the batch before the others were completed; this process learned of that
+   * later.
+   */
   @Test
   void aBundleWhoseRestBecameRowsMeanwhileGoesWithTheNextOne() {
     read(64, A, B);

@@ -192,7 +192,9 @@ class CachedSessionsLincheckTest {
       return taken == null ? "nothing" : taken.id().value();
     }
 
-    /** Gives back a session whose message nobody received. The second time it changes nothing. */
+    /**
+     * Gives back a session whose message was not received. The second time this changes nothing.
+     */
     @Operation
     public boolean release(@Param(name = "number") int number) {
       return sessions.release(held.get(number - 1), List.of(messages.get(number - 1)), true);
@@ -291,7 +293,7 @@ class CachedSessionsLincheckTest {
     }
   }
 
-  /** The same line, without the lock. */
+  /** The same sequence of sessions, without the lock. */
   @Param(name = "number", gen = IntGen.class, conf = "1:3")
   public static class LineWithoutLock {
     private final ArrayDeque<Integer> line = new ArrayDeque<>();

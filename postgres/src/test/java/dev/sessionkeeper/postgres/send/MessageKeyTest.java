@@ -17,7 +17,7 @@ class MessageKeyTest {
     assertThat(MessageKey.of(made)).hasToString(made.value());
   }
 
-  /** Else two ids would have one key, and the second message would be lost as a duplicate. */
+  /** Otherwise two ids would have one key, and the second message would be lost as a duplicate. */
   @ParameterizedTest
   @ValueSource(
       strings = {

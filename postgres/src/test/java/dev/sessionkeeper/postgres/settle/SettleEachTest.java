@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Settlements of several sessions in one commit: each has its own outcome. */
+/** Settlements of several sessions in one commit. Each has its own outcome. */
 class SettleEachTest {
   private static final QueueName QUEUE = QueueName.of("each");
   private static final Duration SOON = Duration.ofSeconds(5);
