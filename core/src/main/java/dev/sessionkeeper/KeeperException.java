@@ -64,11 +64,17 @@ public abstract sealed class KeeperException extends RuntimeException {
    */
   public static final class OutcomeUnknown extends KeeperException {
     public OutcomeUnknown(String what, Throwable cause) {
-      super("SK-103", what + " may or may not have taken effect; look before repeating it", cause);
+      super(
+          "SK-103",
+          what + " may or may not have taken effect; check the effect before you repeat the call",
+          cause);
     }
   }
 
-  /** The lease ran out or another owner has it. Nothing was changed; stop working on it. */
+  /**
+   * The lease expired, or another owner has the session. Nothing was changed; stop working on the
+   * session.
+   */
   public static final class LockLost extends KeeperException {
     public LockLost(String resource, long epoch) {
       super(

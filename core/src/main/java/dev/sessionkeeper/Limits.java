@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What a provider accepts in one call. Checked before anything is sent; the error names limit and
- * value (Q-06).
+ * The most that a provider accepts in one call. A provider checks a call before it sends anything,
+ * and the error names limit and value (Q-06).
  *
  * @param maxBatch messages in one send
  * @param maxBodyBytes bytes of one body

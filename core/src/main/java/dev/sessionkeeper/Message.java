@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a producer sends. Immutable; the {@code with} methods return a copy.
+ * A message as its producer sends it. Immutable; the {@code with} methods return a copy.
  *
  * @param id identifies the message; a second message with this id within the duplicate window is
  *     not stored

@@ -44,7 +44,7 @@ public enum PoisonPolicy {
     };
   }
 
-  /** Returns whether the policy makes a dead letter of a message in a queue of this mode. */
+  /** Returns whether the policy turns a message of a queue with this mode into a dead letter. */
   boolean setsAside(QueueMode mode) {
     return settlement(mode, "", Settlement.complete()) instanceof Settlement.DeadLetter;
   }

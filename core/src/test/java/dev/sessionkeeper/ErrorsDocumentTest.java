@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Every error a user can meet is explained in docs/reference/errors.md, and nothing else is. */
+/** Tests that docs/reference/errors.md explains every error that a user can get, and no other. */
 class ErrorsDocumentTest {
   private static final Pattern HEADING = Pattern.compile("(?m)^## (SK-\\d{3}) (\\w+)$");
 

@@ -67,7 +67,10 @@ final class Rules {
   static final ArchRule SERVICEBUS_SEES_NO_OTHER_PROVIDER =
       seesNoOther("servicebus", "memory", "postgres", "sqs");
 
-  /** Java has no packages inside a module: what the subpackages share is public, but no API. */
+  /**
+   * The subpackages of postgres share public types, because Java has no packages inside a module;
+   * other modules must not use them.
+   */
   static final ArchRule THE_SUBPACKAGES_OF_POSTGRES_ARE_INTERNAL =
       noClasses()
           .that(
@@ -77,7 +80,10 @@ final class Rules {
           .dependOnClassesThat(resideInAPackage("dev.sessionkeeper.postgres.*.."))
           .because("applications use the package dev.sessionkeeper.postgres");
 
-  /** Records of results that have a component for each field of an answer are left out. */
+  /**
+   * Calls in postgres have at most six arguments, except constructors of result records with a
+   * component for each field of an answer.
+   */
   static final ArchRule CALLS_IN_POSTGRES_HAVE_AT_MOST_SIX_ARGUMENTS =
       noClasses()
           .that(resideInAPackage("dev.sessionkeeper.postgres.."))
@@ -285,7 +291,7 @@ final class Rules {
 
   private Rules() {}
 
-  /** Each package of core is a slice. */
+  /** Makes each package of core a slice. */
   private static final class CorePackages implements SliceAssignment {
     @Override
     public SliceIdentifier getIdentifierOf(JavaClass type) {

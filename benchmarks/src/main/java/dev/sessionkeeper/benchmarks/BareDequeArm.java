@@ -62,7 +62,10 @@ final class BareDequeArm implements Arm {
     }
   }
 
-  /** Tasks that run after the end find the executor closed, which is no failure. */
+  /**
+   * Returns an executor that ignores tasks after the end of the run, because a late task is no
+   * failure.
+   */
   private ExecutorService executor() {
     return new ThreadPoolExecutor(
         threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new DiscardPolicy());

@@ -64,7 +64,7 @@ public final class MemoryBenchmark {
     flat("processor, holds made equal", of(ours, many), of(shortHolds, equal), messages);
   }
 
-  /** With more messages per session, more of them share the cost of a hold. */
+  /** Runs longer sessions, in which more messages share the cost of a hold. */
   private void withLongerSessions(int count) throws Exception {
     var few = run(List.of(ours), new Arm.Load(FEW, count, false));
     var many = run(List.of(ours), new Arm.Load(MANY, count, false));

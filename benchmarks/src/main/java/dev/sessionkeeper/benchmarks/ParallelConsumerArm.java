@@ -67,7 +67,10 @@ final class ParallelConsumerArm implements Arm {
     }
   }
 
-  /** The mock returns at once if it has no record, so its caller would occupy a core. */
+  /**
+   * A mock that waits if it has no record. The original returns at once, so its caller would occupy
+   * a core.
+   */
   private static final class PatientMockConsumer extends MockConsumer<String, byte[]> {
     PatientMockConsumer() {
       super(OffsetResetStrategy.EARLIEST);

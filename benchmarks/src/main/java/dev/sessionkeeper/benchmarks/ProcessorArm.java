@@ -81,7 +81,10 @@ final class ProcessorArm implements Arm {
     }
   }
 
-  /** Epochs count the holds of a queue from one, so the next epoch tells how many there were. */
+  /**
+   * Returns how many holds there were: epochs count the holds of a queue from one, so the next
+   * epoch tells.
+   */
   private static long holds(MemoryQueueProvider provider) {
     var session = SessionId.of("the-next");
     provider.send(QUEUE, List.of(Message.of(session, Payload.empty())));
@@ -101,8 +104,8 @@ final class ProcessorArm implements Arm {
   }
 
   /**
-   * Without the random id that a message gets by default, because creating one takes longer than
-   * the rest.
+   * Creates a message without the random id that it gets by default, because creating that id takes
+   * longer than the rest.
    */
   private static Message message(int number, SessionId session, Payload payload) {
     return new Message(

@@ -86,7 +86,7 @@ final class SessionCosts {
     }
   }
 
-  /** All in milliseconds except the bytes. */
+  /** The costs: all in milliseconds except the bytes. */
   private record Costs(double bytes, double creation, double lookup, double cleanup) {}
 
   private double perSession(long started) {

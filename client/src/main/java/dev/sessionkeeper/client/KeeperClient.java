@@ -259,7 +259,8 @@ public final class KeeperClient implements AutoCloseable {
   }
 
   /**
-   * Without a handshake nothing was sent. A server without TLS fails the handshake in its own way.
+   * Returns whether the TLS handshake failed, so nothing was sent. A server without TLS fails the
+   * handshake in its own way.
    */
   private static boolean hasFailedHandshake(IOException failure) {
     for (Throwable at = failure; at != null; at = at.getCause()) {

@@ -36,7 +36,7 @@ final class PendingValue<K, V> {
   /** Why the last attempt failed. */
   String cause = "not tried";
 
-  /** Whether the value will not be retried, and only waits to be set aside. */
+  /** Whether the value will not be retried, and waits only to be set aside. */
   boolean toBury;
 
   private final CompletableFuture<Outcome> own;
@@ -71,7 +71,7 @@ final class PendingValue<K, V> {
    * Returns the pending value for a newer value that arrives while this one is being written.
    *
    * <p>After a failure the waiters of this value wait for the successor as well; otherwise each
-   * round of a long outage would add a waiter per key.
+   * attempt of a long outage would add a waiter per key.
    */
   PendingValue<K, V> successor(Entry<K, V> entry, long size, long now) {
     if (attempts == 0) {

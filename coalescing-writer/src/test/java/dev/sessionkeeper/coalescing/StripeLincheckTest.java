@@ -27,7 +27,10 @@ class StripeLincheckTest {
     search(5).check(StripeAndStore.class);
   }
 
-  /** A planted bug: if the search does not find this race, it proves nothing. */
+  /**
+   * Checks the search itself with a planted bug: a search that does not find this race would prove
+   * nothing.
+   */
   @Test
   void theSearchFindsAStripeThatForgetsWhatIsInFlight() {
     assertThatThrownBy(() -> search(60).check(ForgetfulStripe.class))
@@ -57,7 +60,7 @@ class StripeLincheckTest {
         .sequentialSpecification(HighestVersions.class);
   }
 
-  /** The stripe under test. Only one flush runs at a time, as the worker's turn guarantees. */
+  /** The stripe under test. Only one flush runs at a time, as in a worker. */
   @Param(name = "version", gen = IntGen.class, conf = "1:5")
   public static class StripeAndStore {
     private final Stripe<String, Integer> stripe =

@@ -124,7 +124,7 @@ final class SurviveOutage {
     require(stored == version, key + " is stored as " + stored + ", accepted was " + version);
   }
 
-  /** A read has a timeout too; on a stalled machine it may need another attempt. */
+  /** Reads a value, again after a timeout, which may occur on a stalled machine. */
   private static Optional<LastValueStore.Entry<String, String>> read(
       PostgresLastValueStore store, String key) {
     for (int attempt = 1; ; attempt++) {

@@ -9,7 +9,10 @@ import java.util.Random;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A writer on one thread and a clock that stands still: only the test's actions happen. */
+/**
+ * A writer on one thread, with a clock that only the test moves, so that only the test's actions
+ * happen.
+ */
 final class WriterFixture {
   static final Duration LINGER = Duration.ofMillis(5);
 
@@ -50,7 +53,10 @@ final class WriterFixture {
             .build();
   }
 
-  /** One stripe, batches of 10, 5 to 50 ms, room for 100, retries without jitter from 100 ms. */
+  /**
+   * Returns options with one stripe, batches of 10, a linger of 5 to 50 ms, room for 100 values,
+   * and retries without jitter from 100 ms.
+   */
   static WriterOptions options() {
     return WriterOptions.ofDefaults()
         .withStripes(1)

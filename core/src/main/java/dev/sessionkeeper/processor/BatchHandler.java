@@ -9,7 +9,7 @@ public interface BatchHandler {
 
   /**
    * Handles messages of one session, in order. No other message of the session is handled
-   * meanwhile, here or anywhere else.
+   * meanwhile, in this or any other process.
    *
    * <p>When the handler throws, no message of the batch is completed and the first one has failed.
    * The processor then hands out the messages of that batch one at a time, so that the failure

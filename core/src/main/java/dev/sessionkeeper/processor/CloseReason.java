@@ -2,7 +2,7 @@ package dev.sessionkeeper.processor;
 
 /** Why a session was released. */
 public enum CloseReason {
-  /** No work came for the idle timeout. */
+  /** No message came within the idle timeout. */
   IDLE,
   /** The session had no work, and other sessions waited for the slot. */
   DRAINED,

@@ -10,10 +10,11 @@ import dev.sessionkeeper.Settlement;
 public interface MessageHandler {
 
   /**
-   * Handles one message. No other message of its session is handled meanwhile, here or anywhere
-   * else.
+   * Handles one message. No other message of its session is handled meanwhile, in this or any other
+   * process.
    *
-   * <p>The thread is interrupted when the lease is lost; what is returned then is not applied.
+   * <p>The thread is interrupted when the lease is lost; the settlement that the handler then
+   * returns is not applied.
    */
   Settlement handle(Delivery delivery, SessionContext session) throws Exception;
 }

@@ -350,7 +350,7 @@ final class ServeSession {
   }
 
   /**
-   * Returns LOCK_LOST if the lease was lost while settlements were on their way, else the given
+   * Returns LOCK_LOST if the lease was lost while settlements were in flight, otherwise the given
    * reason.
    */
   private CloseReason asItIsNow(CloseReason reason) {

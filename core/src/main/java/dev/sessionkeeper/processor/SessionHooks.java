@@ -23,7 +23,7 @@ public interface SessionHooks {
    */
   default void onSessionClosed(SessionContext session, CloseReason reason) throws Exception {}
 
-  /** Runs whenever something fails. An exception of this hook is logged. */
+  /** Runs after each failure. An exception of this hook is logged. */
   default void onError(Throwable error, ErrorContext context) {}
 
   /**

@@ -52,7 +52,7 @@ public interface HeldSession extends AutoCloseable {
 
   /**
    * Receives as {@link #receive} does, for callers that poll repeatedly. The provider may answer
-   * from memory if a new message would reach this process soon by itself.
+   * from memory if it learns of new messages soon without asking.
    */
   default List<Delivery> receiveKnown(int max, Duration wait) throws InterruptedException {
     return receive(max, wait);

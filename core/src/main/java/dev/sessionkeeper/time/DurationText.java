@@ -23,7 +23,8 @@ public final class DurationText {
   /**
    * Reads a duration.
    *
-   * @throws IllegalArgumentException saying what is allowed, without the value
+   * @throws IllegalArgumentException if the text is no duration; the message names the allowed
+   *     forms, not the text
    */
   public static Duration parse(String text) {
     var duration =

@@ -1,4 +1,4 @@
-/** The port through which all time enters, so that a test can move it. */
+/** The source of all time in the product, so that a test can move the clock. */
 @NullMarked
 package dev.sessionkeeper.time;
 

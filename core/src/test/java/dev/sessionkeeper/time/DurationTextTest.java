@@ -26,7 +26,7 @@ class DurationTextTest {
     assertThat(DurationText.parse(text)).isEqualTo(meant);
   }
 
-  // Seed 0.8: one key was called ISO 8601 and written in short form.
+  // A key of the configuration was once documented as ISO 8601 and written in short form.
   @ParameterizedTest
   @ValueSource(
       strings = {

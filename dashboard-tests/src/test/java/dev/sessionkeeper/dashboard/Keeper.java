@@ -153,7 +153,7 @@ final class Keeper implements AutoCloseable {
     failFor(queue, session, error, "PT0S");
   }
 
-  /** Fails the first message of the session, which waits so long for its retry. */
+  /** Fails the first message of the session, which then waits this long for its retry. */
   void failFor(String queue, String session, String error, String delay) {
     var id = lease(queue, session);
     var messages = ok("GET", "/queues/" + queue + "/leases/" + id + "/messages?max=1", "");

@@ -9,8 +9,8 @@ import com.microsoft.playwright.options.AriaRole;
 import org.junit.jupiter.api.Test;
 
 /**
- * A person on call who has read how-to/use-the-dashboard only: each status of a blocked session,
- * from the overview to the button that its sentence names.
+ * Follows a person on call who has read how-to/use-the-dashboard only: for each status of a blocked
+ * session, from the overview to the button that the page recommends.
  */
 class OnCallTest {
   @Test
@@ -78,7 +78,7 @@ class OnCallTest {
     assertThat(page.locator("h1")).hasText(session);
   }
 
-  /** From the overview over the number to the list behind it. */
+  /** Goes from the overview through the number of a status to its list. */
   private static void fromTheNumberOf(Page page, Keeper keeper, String title) {
     page.navigate(keeper.url("/"));
     page.locator(".kpis div", new Page.LocatorOptions().setHasText(title))

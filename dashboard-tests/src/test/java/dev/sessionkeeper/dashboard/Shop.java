@@ -11,9 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * A server as operators of a small shop find it: with traffic, and with a few things gone wrong.
- */
+/** A server of a small shop, as its operators see it: with traffic and a few failures. */
 final class Shop implements AutoCloseable {
   /** The configuration of the shop's server; the placeholder is the digest of the reader's key. */
   static final String CONFIGURATION =

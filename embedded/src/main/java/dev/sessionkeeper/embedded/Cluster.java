@@ -11,7 +11,7 @@ import java.util.List;
 
 /** The database files of one folder, and the programs that create and serve them. */
 record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
-  /** Of util-linux; other systems may not have it. */
+  /** The program {@code setsid} of util-linux, which other systems may not have. */
   private static final Path SETSID = Path.of("/usr/bin/setsid");
 
   private static final Duration START_PATIENCE = Duration.ofSeconds(60);
@@ -93,8 +93,9 @@ record Cluster(Path binaries, DataFolder folder, RunAsUser runAs) {
   }
 
   /**
-   * Ctrl-C in a terminal interrupts all processes of the group; the database must live until the
-   * server has ended. The command replaces itself by the program, so that the process keeps its id.
+   * Returns a command that runs in a process group of its own. Ctrl-C in a terminal interrupts all
+   * processes of its group, but the database must live until the server has ended. The command
+   * replaces itself by the program, so that the process keeps its id.
    */
   private static List<String> inOwnGroup(List<String> command) {
     if (!Files.isExecutable(SETSID)) {

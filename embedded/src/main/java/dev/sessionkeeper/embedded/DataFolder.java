@@ -122,7 +122,10 @@ final class DataFolder implements AutoCloseable {
     }
   }
 
-  /** The lock file of a socket names a process as well, and a zombie counts as alive. */
+  /**
+   * Removes the lock file of the socket, which names a process as well: PostgreSQL takes a zombie
+   * of that id for alive.
+   */
   private void forgetSocket() {
     try {
       if (Files.isDirectory(path.resolve("run"))) {

@@ -28,7 +28,10 @@ import org.slf4j.LoggerFactory;
 record RunAsUser(List<String> prefix, Optional<String> user) {
   private static final Logger log = LoggerFactory.getLogger(RunAsUser.class);
 
-  /** In the order of preference; {@code nobody} is last, because other services use it as well. */
+  /**
+   * The users to try, in the order of preference; {@code nobody} is last, because other services
+   * use it as well.
+   */
   private static final List<String> USERS = List.of("keeper", "postgres", "nobody");
 
   /**

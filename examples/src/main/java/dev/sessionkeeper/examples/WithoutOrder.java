@@ -11,7 +11,10 @@ import dev.sessionkeeper.processor.SessionProcessor;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** The same handler and processor on an unordered queue: each message by itself. */
+/**
+ * The same handler and processor on an unordered queue, whose messages are independent of each
+ * other.
+ */
 public final class WithoutOrder {
   private WithoutOrder() {}
 

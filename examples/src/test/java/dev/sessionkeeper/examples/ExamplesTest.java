@@ -76,7 +76,7 @@ class ExamplesTest {
     return bytes.toString(StandardCharsets.UTF_8).lines().toList();
   }
 
-  /** A main method. */
+  /** The main method of an example. */
   @FunctionalInterface
   private interface Example {
     void run() throws Exception;

@@ -21,7 +21,10 @@ public sealed interface JobEvent {
   record Failed(String job, int attempts, Duration took, Duration pause, String error)
       implements JobEvent {}
 
-  /** So many attempts failed in a row that an operator should look. Once per series of failures. */
+  /**
+   * As many attempts have failed in a row that an operator should look. Sent once per series of
+   * failures.
+   */
   record Alerted(String job, int attempts, String error) implements JobEvent {}
 
   /** The lease ended in the middle of a run, which was told to stop. */

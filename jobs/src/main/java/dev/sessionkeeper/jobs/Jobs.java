@@ -84,8 +84,8 @@ public final class Jobs implements AutoCloseable {
   }
 
   /**
-   * Registers the work of a job. Creates the job if no node has registered it before; its first
-   * slot is then the next one.
+   * Registers the work of a job. Creates the job if no node has registered it before; a new job
+   * first runs at the next slot of its schedule.
    */
   public Jobs register(String name, Schedule schedule, JobTask task) {
     if (!NAME.matcher(name).matches()) {

@@ -59,7 +59,10 @@ class FrozenOwnerTest {
     return db.number("SELECT count(*) FROM effect WHERE epoch = " + epoch);
   }
 
-  /** Never ends by itself; tries again when it is refused, as an unaware former owner would. */
+  /**
+   * Works until it is stopped; tries again after a refusal, as a former owner would that does not
+   * know of its loss.
+   */
   private static void workUntilStopped(JobContext context) throws InterruptedException {
     while (!context.isStopping()) {
       Effect.of(context);

@@ -66,7 +66,7 @@ final class TestDatabase {
         });
   }
 
-  /** The migrations run once; each test gets a copy. */
+  /** Returns a copy of a database in which the migrations have run once. */
   private static String migrated(String name) {
     Jobs.migrate(POSTGRES.createDatabase(name));
     return name;

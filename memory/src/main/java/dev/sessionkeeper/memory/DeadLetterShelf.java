@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
-/** The dead letters of one queue, in the order of their death. Thread-safe. */
+/** The dead letters of one queue, oldest first. Thread-safe. */
 final class DeadLetterShelf {
   private final String cursorName;
   private final AtomicLong lastId = new AtomicLong();

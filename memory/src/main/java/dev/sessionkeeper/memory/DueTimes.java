@@ -36,7 +36,7 @@ final class DueTimes<T extends Due> {
     return next;
   }
 
-  /** Returns whether the object will be checked no later than this. */
+  /** Returns whether a check of the object is registered for this moment or earlier. */
   static boolean isRegistered(Due thing, long moment) {
     var bucket = thing.dueBucket;
     return bucket != null && bucket.tick <= tickOf(moment);

@@ -6,7 +6,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a task at the first moment for which something is due. One timer, however many things wait.
+ * Runs a task at the earliest moment for which something is due. One timer serves any number of due
+ * objects.
  */
 final class EarliestTimer {
   private final Ticks ticks;

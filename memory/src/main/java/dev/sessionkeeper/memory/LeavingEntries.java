@@ -23,7 +23,10 @@ final class LeavingEntries {
     }
   }
 
-  /** Adds one session; now and then returns a batch of sessions to remove. */
+  /**
+   * Adds one session. Returns a batch of sessions to remove if enough have gathered, otherwise an
+   * empty list.
+   */
   List<SessionEntry> add(SessionEntry entry) {
     return heaps.get((int) Thread.currentThread().threadId() & (HEAPS - 1)).add(entry);
   }

@@ -32,7 +32,10 @@ final class MemoryHeldSession implements HeldSession {
   private boolean mayHaveMore = true;
   private volatile @Nullable Lease lease;
 
-  /** The caller holds the lock of the session, which the owner has just accepted or still holds. */
+  /**
+   * Creates a handle. The caller holds the lock of the session, which the owner has just accepted
+   * or still holds.
+   */
   MemoryHeldSession(OrderedQueue queue, SessionEntry entry, Owner owner, boolean isResumed) {
     this.queue = queue;
     this.entry = entry;
@@ -260,7 +263,7 @@ final class MemoryHeldSession implements HeldSession {
     return mayHaveMore;
   }
 
-  /** Returns the time of the call; fails if the lease is not held then. */
+  /** Returns the time of the call; throws if the lease is not held at that time. */
   private long requireHeld() {
     long now = queue.ticks().now();
     if (!entry.isHeldUnder(epoch, now)) {

@@ -19,7 +19,7 @@ sealed interface MemoryQueue permits OrderedQueue, UnorderedQueue {
   /** Deletes all messages, also open ones; returns how many there were. */
   long purge();
 
-  /** Runs everything that is due. */
+  /** Applies expired leases, due retries and expired messages. */
   void runDue();
 
   void close();

@@ -227,7 +227,10 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     return turnstile.readyCount() > 0;
   }
 
-  /** Runs everything that is due. Called by the timer, and before reads of what is ready. */
+  /**
+   * Applies expired leases, due retries and expired messages. The timer calls this, and so does
+   * every read of ready sessions.
+   */
   @Override
   public void runDue() {
     runDue(ticks.now());
@@ -273,7 +276,10 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     return purged;
   }
 
-  /** Ends an expired lease, and moves the session to where it belongs. */
+  /**
+   * Ends the session's lease if it has expired, and registers the session as ready, waiting or
+   * gone, according to its messages.
+   */
   void look(SessionEntry entry, long now) {
     endIfRunOut(entry, now);
     place(entry, now);
@@ -292,7 +298,10 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
     }
   }
 
-  /** Moves a session to where it belongs after a change. The caller holds its lock. */
+  /**
+   * Registers a session as ready, waiting or gone, according to its messages, after they changed.
+   * The caller holds its lock.
+   */
   void place(SessionEntry entry, long now) {
     if (entry.gone) {
       return;
@@ -343,8 +352,8 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   }
 
   /**
-   * Returns the epoch drawn with the place in the row, or a new one if another owner has held the
-   * session since: an epoch must grow with every hold.
+   * Returns the epoch that was drawn together with the place among the ready sessions, or a new one
+   * if another owner has held the session since: an epoch must grow with every hold.
    */
   private long epochFor(SessionEntry entry, Turnstile.Taken taken) {
     return taken.epoch() > entry.epoch ? taken.epoch() : turnstile.nextEpoch();
@@ -377,7 +386,7 @@ final class OrderedQueue implements MemoryQueue, ResumableSessions {
   }
 
   /**
-   * Returns the session of a session, created if there is none, with its lock held. The caller
+   * Returns the entry of a session, created if there is none, with its lock held. The caller
    * unlocks it.
    */
   @SuppressWarnings("LockNotBeforeTry") // The caller unlocks it.

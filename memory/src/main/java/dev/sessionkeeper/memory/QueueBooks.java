@@ -83,7 +83,7 @@ final class QueueBooks {
     return depth.sum();
   }
 
-  /** Counts a completed message. */
+  /** Counts a message that was completed. */
   void left() {
     if (countsDepth) {
       depth.decrement();

@@ -4,7 +4,7 @@ import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue from which any element may be removed.
+ * A list of objects in order, from which any element may be removed.
  *
  * <p>Each element has a place, which is a growing number. Removing an element leaves a gap and does
  * not touch its neighbours, whose memory is far away. Gaps are closed when the array is full and at

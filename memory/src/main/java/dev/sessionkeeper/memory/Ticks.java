@@ -10,7 +10,7 @@ import java.time.temporal.ChronoUnit;
  * so that a jump of the wall clock moves no lease, retry or expiry.
  */
 final class Ticks {
-  /** A moment that never comes. */
+  /** Stands for "never". */
   static final long NEVER = Long.MAX_VALUE;
 
   private static final long LONGEST = Duration.ofDays(365 * 100).toNanos();

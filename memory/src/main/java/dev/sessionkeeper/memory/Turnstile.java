@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Where sessions and owners meet: sessions with work, in the order in which they became ready
- * (S-07); sessions that are due later; and owners that wait for a session, of which one is woken
- * for each session that becomes ready.
+ * Matches ready sessions with waiting owners. It keeps the sessions with work, in the order in
+ * which they became ready (S-07), the sessions that are due later, and the owners that wait; it
+ * wakes one owner for each session that becomes ready.
  *
  * <p>Callers hold the lock of the session they pass. Only {@link #takeFirst} and {@link #takeDue}
  * return sessions that their caller has not locked; the caller then locks the session, checks it
- * again and puts it where it belongs. Therefore the other methods may check without the turnstile's
- * lock that nothing is to be done: a thread that moves the session meanwhile returns to it.
+ * again and registers its new status. Therefore the other methods may check without the turnstile's
+ * lock that nothing is to be done: a thread that changes the session meanwhile registers it again.
  *
  * <p>All owners of a queue contend for this lock, so little is done under it: it touches only the
  * session that is passed, and {@code takeFirst} not even that.
@@ -192,7 +192,7 @@ final class Turnstile {
     }
   }
 
-  /** Wakes another consumer after the one that was woken for a session did not take it. */
+  /** Wakes another owner, because the one that was woken for a session did not take it. */
   void wakeAnother() {
     enter();
     try {
@@ -215,7 +215,9 @@ final class Turnstile {
     }
   }
 
-  /** Spins briefly before parking, because the work under the lock is very short. */
+  /**
+   * Takes the lock. Spins briefly before parking, because the work under the lock is very short.
+   */
   private void enter() {
     for (int i = 0; i < SPINS; i++) {
       if (!lock.isLocked() && lock.tryLock()) {

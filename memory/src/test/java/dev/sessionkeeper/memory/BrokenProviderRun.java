@@ -6,7 +6,9 @@ import dev.sessionkeeper.testkit.QueueProviderContract;
 import dev.sessionkeeper.time.TimeSource;
 import java.util.function.Function;
 
-/** The kit on a provider with a planted bug. Its name keeps the build from running it directly. */
+/**
+ * Runs the kit on a provider with a planted bug. Its name keeps the build from running it directly.
+ */
 class BrokenProviderRun extends QueueProviderContract {
   static volatile Function<TimeSource, QueueProvider> provider = MemoryQueueProvider::create;
 

@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the memory provider guarantees beyond the contract. */
+/** Tests what the memory provider guarantees beyond the contract. */
 class MemoryDetailsTest {
   private static final QueueName QUEUE = QueueName.of("q");
   private static final SessionId A = SessionId.of("a");

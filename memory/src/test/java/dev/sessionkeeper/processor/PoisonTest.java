@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What happens after the last attempt of a message. */
+/** Tests each poison policy after the last attempt of a message. */
 @Timeout(60)
 class PoisonTest {
   private static final RetryPolicy QUICK =
@@ -124,7 +124,10 @@ class PoisonTest {
     assertThat(bench.handled).containsExactly("a1");
   }
 
-  /** Inspects first, because an accept would take the session away from the processor. */
+  /**
+   * Returns whether the session was set aside. Inspects first, because an accept would take the
+   * session away from the processor.
+   */
   private boolean isSetAside(String session) throws InterruptedException {
     return bench.isParked(session)
         && bench.acceptElsewhere(session) instanceof AcceptResult.SetAside;

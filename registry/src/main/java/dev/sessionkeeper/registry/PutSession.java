@@ -55,7 +55,10 @@ final class PutSession {
     this.options = options;
   }
 
-  /** A PUT whose answer was lost is repeated, and finds its own effect. */
+  /**
+   * Executes the PUT, and repeats it if the answer was lost: the repetition finds the session that
+   * the first attempt created.
+   */
   PutOutcome put(SessionRequest request) {
     return Database.untilKnown(MOST_TRIES, () -> tryToPut(request));
   }

@@ -62,8 +62,9 @@ record SweepSessions(Database database, Consumer<RegistryEvent> events) {
   }
 
   /**
-   * Moves the beginning of sessions in the future to now. The database's clock was set back;
-   * otherwise they would cost nothing and not end until the clock gets there again.
+   * Moves the beginning of sessions that begin in the future to now. They exist if the database's
+   * clock was set back, and would otherwise cost nothing and not end until the clock reaches that
+   * time again.
    */
   private void followClock() {
     int moved =

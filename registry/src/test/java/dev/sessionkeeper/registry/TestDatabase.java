@@ -123,7 +123,7 @@ public final class TestDatabase implements AutoCloseable {
     source.close();
   }
 
-  /** The migrations run once; each test gets a copy. */
+  /** Returns a copy of a database in which the migrations have run once. */
   private static String migrated(String name) {
     SessionRegistry.migrate(POSTGRES.createDatabase(name));
     return name;

@@ -272,7 +272,10 @@ final class DescribeQueues {
         .collect(Collectors.joining("", METADATA, ""));
   }
 
-  /** The metadata of a queue that another client created is kept in front of ours. */
+  /**
+   * Returns the metadata with our settings appended. The metadata of a queue that another client
+   * created is kept in front.
+   */
   private static String metadata(QueueProperties existing, QueueSettings settings) {
     var text = existing.getUserMetadata();
     if (text == null || isOurs(existing)) {

@@ -70,7 +70,7 @@ final class MessageCodec {
   }
 
   /**
-   * Stores the sender's time to live separately, because the broker shows its own limit if the
+   * Stores the sender's time to live in a property, because the broker shows its own limit if the
    * sender gave none.
    */
   private static void expire(ServiceBusMessage encoded, Duration ttl) {
@@ -79,7 +79,8 @@ final class MessageCodec {
   }
 
   /**
-   * In a session the receiver delays the message, because a scheduled message would lose its place.
+   * Delays a message. In a session the receiver does this, because a scheduled message would lose
+   * its place.
    */
   private static void delay(ServiceBusMessage encoded, Instant at, QueueMode mode) {
     encoded.getApplicationProperties().put(NOT_BEFORE, at.toEpochMilli());

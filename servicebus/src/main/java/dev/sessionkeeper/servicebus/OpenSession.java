@@ -237,7 +237,10 @@ final class OpenSession {
     }
   }
 
-  /** Only the broker can say that the lock is lost; a broken connection does not prove it. */
+  /**
+   * Returns the error of a settlement that was sent. Only the broker can say that the lock is lost;
+   * a broken connection does not prove it.
+   */
   private KeeperException afterSending(Throwable failure) {
     boolean refused = !inbox.isEnded() && Translate.isLockLost(Translate.causeOf(failure));
     return refused || inbox.hasLockEnded()

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Tests what is particular to Service Bus, beyond the contract. */
+/** Tests behaviour beyond the contract that only Service Bus has. */
 @Execution(ExecutionMode.SAME_THREAD)
 @DisabledIfEnvironmentVariable(named = "KEEPER_IT_SERVICEBUS_CONNECTION", matches = ".+")
 class ServiceBusQueueProviderTest {

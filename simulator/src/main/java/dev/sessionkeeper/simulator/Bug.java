@@ -21,7 +21,7 @@ public enum Bug {
   STALE_RENEWAL_COUNTS("I2"),
   /** A session is handed out although its lease has not expired. */
   LEASE_ENDS_EARLY("I2"),
-  /** An owner believes in its lease for longer than the store grants it. */
+  /** The store tells an owner a longer lease than it keeps. */
   LEASE_TOLD_TOO_LONG("I2"),
   /** A client decides by its own wall clock whether a lease has expired. */
   LEASE_BY_NODE_CLOCK("I13"),

@@ -143,7 +143,7 @@ final class CursorRun {
     }
   }
 
-  /** I3 and I7: saved values are stored, and no acknowledged event is missing. */
+  /** Checks I3 and I7: saved values are stored, and no acknowledged event is missing. */
   private void checkEnd() {
     lastConnection.forEach(
         (key, connection) -> {

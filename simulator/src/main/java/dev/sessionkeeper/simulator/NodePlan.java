@@ -105,7 +105,7 @@ record NodePlan(
             case CLOCK_JUMP -> Duration.ofHours(random.nextInt(49) - 24);
             case PROMOTION -> within(random, Duration.ofSeconds(1));
             case STORE_CRASH -> within(random, Duration.ofSeconds(2));
-            // Some stand still for longer than anybody may have to wait for them.
+            // Some freeze for longer than a session may have to wait.
             case FREEZE -> within(random, Duration.ofSeconds(random.nextInt(3) == 0 ? 40 : 5));
             case CRASH, PARTITION, SLOW_LINK, RESTART -> within(random, Duration.ofSeconds(5));
           };

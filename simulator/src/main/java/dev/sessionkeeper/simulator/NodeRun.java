@@ -219,7 +219,7 @@ final class NodeRun {
     }
   }
 
-  /** I9 during the run: with a healthy node and few sessions, none waits for long. */
+  /** Checks I9 during the run: with a healthy node and few sessions, no session waits for long. */
   private void look() {
     var now = store.now();
     var waiting = store.isDown() ? Set.<SessionId>of() : referee.waiting(now);

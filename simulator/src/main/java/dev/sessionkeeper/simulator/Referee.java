@@ -240,7 +240,10 @@ final class Referee {
     }
   }
 
-  /** Settlements of earlier messages may be in flight, but no earlier message may be unhandled. */
+  /**
+   * Returns whether only settlements of earlier messages may be in flight: no earlier message may
+   * be unhandled.
+   */
   private static boolean isPipelined(Book book, long epoch, Delivery delivery) {
     return book.open.headMap(delivery.sequence()).keySet().stream()
         .allMatch(earlier -> book.finished.contains(new Handled(epoch, earlier)));

@@ -244,7 +244,10 @@ final class SimulatedNode {
         : Duration.ofMillis(random.nextInt(80));
   }
 
-  /** Sessions with an even number write their effect together with the settlement. */
+  /**
+   * Completes a message. Sessions with an even number write their effect together with the
+   * settlement.
+   */
   private static Settlement completed(Delivery delivery, SessionContext context) {
     if (keepsState(context.id())) {
       var state = context.state();

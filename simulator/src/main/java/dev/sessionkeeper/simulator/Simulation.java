@@ -152,7 +152,7 @@ public final class Simulation {
         .withId(MessageId.of("m-" + number));
   }
 
-  /** An operator pauses, resumes or takes away a session. */
+  /** Lets an operator pause, resume or take away a session. */
   private void stepIn() {
     if (!(provider instanceof OperableSessions sessions)) {
       return;

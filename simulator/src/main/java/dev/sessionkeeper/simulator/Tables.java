@@ -108,7 +108,7 @@ final class Tables {
       this.began = began;
     }
 
-    /** Simulates the way to the database and the turn of the next statement. */
+    /** Simulates the request to the database, and waits until the next statement may run. */
     void statement() {
       world.await(() -> false, delay.get());
       requireConnection();

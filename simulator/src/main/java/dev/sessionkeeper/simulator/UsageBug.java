@@ -6,7 +6,7 @@ public enum UsageBug {
   WHOLE_INTERVAL_BILLED,
   /** Only active sessions are metered: the last slice of an ended one is lost. */
   ENDED_SESSIONS_FORGOTTEN,
-  /** The end of the slice is read anew for the watermark. */
+  /** The end of the slice is read a second time for the watermark. */
   END_READ_TWICE,
   /** A session that is past its end is billed until a sweep ends it. */
   BILLED_AFTER_END,
@@ -22,11 +22,11 @@ public enum UsageBug {
   COMPLETION_NOT_FENCED,
   /** The next run is counted from the last heartbeat. */
   NEXT_RUN_FROM_HEARTBEAT,
-  /** A job planned while the clock was ahead waits for that time to come. */
-  JOB_STAYS_AHEAD_OF_CLOCK,
   /**
-   * Whether a key has a session is looked up in one transaction, the session written in another.
+   * A job that was planned while the clock was ahead waits until the clock reaches that time again.
    */
+  JOB_STAYS_AHEAD_OF_CLOCK,
+  /** One transaction looks up whether a key has a session; another one writes the session. */
   LOOKED_UP_BEFORE_INSERT,
   /** An upgrade ends the old session and begins the new one at two readings of the clock. */
   UPGRADE_READS_CLOCK_TWICE,

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A model of registered sessions, the job that meters them, and the delivery of usage. Transactions
- * interleave at each statement; workers crash and stand still; the database's clock makes
- * excursions; the receiver applies and does not answer.
+ * interleave at each statement; workers crash and freeze; the database's clock jumps for a while;
+ * the receiver applies batches without answering.
  *
  * <p>It is a model of the protocol, not the product's code. Times are microseconds.
  */
@@ -84,7 +84,10 @@ final class UsageRun {
       this.meteredThrough = start;
     }
 
-    /** The end that counts: an expiry counts before anybody notices it. */
+    /**
+     * Returns the end of a session: the expiry if that is earlier, even before a sweep has ended
+     * the session.
+     */
     long endThatCounts() {
       return Math.min(end, expires);
     }
@@ -503,7 +506,7 @@ final class UsageRun {
     return job.owner.equals(machine.name) && job.epoch == run.epoch;
   }
 
-  /** Returns whether there may be more. */
+  /** Meters some sessions. Returns whether there may be more. */
   private boolean chunk(World.Machine machine, Run run) {
     var written =
         transaction(

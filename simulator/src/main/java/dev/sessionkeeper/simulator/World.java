@@ -256,7 +256,7 @@ final class World {
     timers.remove(timer);
   }
 
-  /** A thread with the condition that it waits for. */
+  /** A simulated thread with the condition that it waits for. */
   private final class Strand {
     private final Machine machine;
 

@@ -57,7 +57,7 @@ final class ObserveListeners {
     };
   }
 
-  /** A batch belongs to the trace of its first message. */
+  /** Observes a handler of batches. A batch belongs to the trace of its first message. */
   BatchHandler batchHandler(String listener, QueueName queue, BatchHandler handler) {
     if (registry.isNoop()) {
       return handler;
@@ -121,7 +121,7 @@ final class ObserveListeners {
     return carrying;
   }
 
-  /** What all observations of a listener have in common. */
+  /** The title and keys that all observations of a listener share. */
   private record About(String title, KeyValues keys) {
     static About of(String listener, QueueName queue) {
       return new About(

@@ -63,7 +63,7 @@ final class SpringHandlerTransactions implements HandlerTransactions {
     return run.result();
   }
 
-  /** One transaction, with what is known about its end. */
+  /** One transaction, with its outcome if that is known. */
   private final class Run<T> implements TransactionSynchronization {
     private final Work<T> work;
     private @Nullable T result;

@@ -268,7 +268,10 @@ class ListenersTest {
         .hasBeenStopped();
   }
 
-  /** Does what a tracer's bridge does: writes the context when sending, reads it when handling. */
+  /**
+   * Writes the trace context when sending and reads it when handling, as the bridge of a tracer
+   * does.
+   */
   private record Propagate(String trace, List<String> read)
       implements ObservationHandler<Observation.Context> {
     @Override

@@ -105,7 +105,10 @@ final class DescribeQueues {
         : new Found(url, urlIfAllowed(queue, ours), false, mode);
   }
 
-  /** A consumer may have no right on the dead letters; then SQS's own redrive remains. */
+  /**
+   * Returns the address of the dead letters, or nothing if the right to read it is missing; then
+   * SQS's own redrive remains.
+   */
   private Optional<String> urlIfAllowed(QueueName queue, String name) {
     try {
       return urlOf(queue, name);

@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** SHA-256 as 64 hexadecimal digits. */
+/** Computes SHA-256 as 64 hexadecimal digits. */
 final class Digest {
   private Digest() {}
 

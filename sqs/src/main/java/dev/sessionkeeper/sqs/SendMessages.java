@@ -115,8 +115,8 @@ final class SendMessages {
   }
 
   /**
-   * SQS answers a duplicate with the sequence number of the first message, which this process may
-   * know.
+   * Returns the outcome of a stored message. SQS answers a duplicate with the sequence number of
+   * the first message, which this process may know.
    */
   private SendOutcome stored(Numbered each, long sequence) {
     var id = each.message().id();

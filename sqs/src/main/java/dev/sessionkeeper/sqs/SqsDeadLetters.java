@@ -182,8 +182,8 @@ final class SqsDeadLetters {
   }
 
   /**
-   * Describes a dead letter. One that SQS itself moved, after a thousand receives, has no reason of
-   * ours.
+   * Describes a dead letter. If SQS itself moved the message, after a thousand receives, the dead
+   * letter has no reason from this provider.
    */
   private static DeadLetter describe(Received dead) {
     var words = dead.dead();

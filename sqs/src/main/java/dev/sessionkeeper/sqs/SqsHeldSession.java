@@ -200,7 +200,10 @@ final class SqsHeldSession implements HeldSession {
     return new KeeperException.LockLost("session " + id, lease.epoch());
   }
 
-  /** A message stays in flight until its deletion, and keeps other consumers out until then. */
+  /**
+   * Returns false: a message stays in flight until its deletion, and keeps other consumers out
+   * until then.
+   */
   @Override
   public boolean closesBehindSettlements() {
     return true;

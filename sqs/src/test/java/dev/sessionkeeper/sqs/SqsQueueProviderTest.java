@@ -36,7 +36,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** Tests what is particular to SQS, beyond the contract. */
+/** Tests behaviour beyond the contract that only SQS has. */
 @Execution(ExecutionMode.SAME_THREAD)
 class SqsQueueProviderTest {
   private static final Duration PATIENCE = Duration.ofSeconds(10);

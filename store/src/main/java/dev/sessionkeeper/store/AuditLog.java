@@ -37,7 +37,7 @@ public final class AuditLog {
    */
   public record Entry(
       Actor actor, String action, String target, String reason, String details, int count) {
-    /** The actor's own reason comes first, then the description of the act. */
+    /** Joins the actor's own reason with the description of the act, reason first. */
     public Entry {
       if (!actor.reason().isBlank()) {
         reason = reason.isBlank() ? actor.reason() : actor.reason() + "; " + reason;
@@ -134,7 +134,7 @@ public final class AuditLog {
             rows.getInt(9)));
   }
 
-  /** PostgreSQL cannot store NUL in texts, and an act must not fail because of one. */
+  /** Removes NUL, which PostgreSQL cannot store in texts: an act must not fail because of it. */
   private static String text(String text) {
     return text.replace('\0', '\uFFFD');
   }

@@ -179,7 +179,7 @@ public final class Database {
         });
   }
 
-  /** A failure to close the connection does not change the result. */
+  /** Runs work on a connection and closes it; a failure to close does not change the result. */
   private <T> T withOwn(Work<T> work) throws SQLException {
     var connection = source.getConnection();
     try {

@@ -78,7 +78,10 @@ public final class Migrations {
     }
   }
 
-  /** This release does not know the constraints of a newer one, and must not write its tables. */
+  /**
+   * Refuses tables of a newer release: this release does not know their constraints, and must not
+   * write to them.
+   */
   private static void refuseNewer(Flyway flyway, String module) {
     for (var migration : flyway.info().all()) {
       if (migration.getState() == MigrationState.FUTURE_SUCCESS) {

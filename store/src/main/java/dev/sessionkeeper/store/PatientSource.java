@@ -16,7 +16,10 @@ import org.slf4j.LoggerFactory;
 final class PatientSource extends ForwardingSource {
   private static final Logger log = LoggerFactory.getLogger(PatientSource.class);
 
-  /** The database ends a statement before the driver gives up. */
+  /**
+   * The time by which the database's limit is shorter than the driver's, so that the database ends
+   * a statement first.
+   */
   private static final Duration MARGIN = Duration.ofSeconds(5);
 
   // The idle limit as well: a migration holds its lock in a transaction that is idle meanwhile.

@@ -124,7 +124,7 @@ public interface Rhythm {
     private static final int PART = 4;
     private static final long MOST_NANOS = Duration.ofMillis(2).toNanos();
 
-    /** Callers count as held up from this number on, and from this share of batches. */
+    /** Callers count as held up from this number on. */
     private static final int MANY = 3;
 
     private static final double SHARE = 0.5;

@@ -57,8 +57,8 @@ public final class SqlErrors {
   }
 
   /**
-   * Returns whether a function of the product is gone: a newer release has dropped it while this
-   * process runs. A process of that release can do what was asked.
+   * Returns whether a function of the product is gone, because a newer release has dropped it while
+   * this process runs. A process of that release can execute the call.
    */
   private static boolean isOfNewerRelease(SQLException e) {
     return state(e).equals(UNDEFINED_FUNCTION) && said(e).contains("keeper.");

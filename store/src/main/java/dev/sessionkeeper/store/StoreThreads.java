@@ -39,8 +39,8 @@ public final class StoreThreads {
   }
 
   /**
-   * Returns whether the current thread is virtual, so that a task under load should continue on
-   * another one.
+   * Returns whether the current thread is virtual, so that under load another thread should run the
+   * task.
    */
   public static boolean isTooLight() {
     return Thread.currentThread().isVirtual() && POOL.getActiveCount() < MOST;

@@ -24,7 +24,10 @@ class GroupCallsLincheckTest {
     options(10).check(CounterOfGroups.class);
   }
 
-  /** A planted race: if the search does not find it, it proves nothing. */
+  /**
+   * Checks the search itself with a planted race: a search that does not find it would prove
+   * nothing.
+   */
   @Test
   void theSearchFindsABatcherWhoseCallersAllRunTheGroup() {
     assertThatThrownBy(() -> options(100).check(CounterOfEveryCaller.class))
@@ -47,7 +50,7 @@ class GroupCallsLincheckTest {
   /** The batcher under test. */
   @Param(name = "by", gen = IntGen.class, conf = "1:3")
   public static class CounterOfGroups {
-    /** Plain on purpose: it is right only if batches run one at a time. */
+    /** Not synchronised on purpose: the sum is right only if batches run one at a time. */
     private long total;
 
     private final GroupCalls<Call> calls =

@@ -17,19 +17,19 @@ public interface ContractTime {
   /** Moves the wall clock of the node, not of the store, forward or back. */
   void jumpWallClock(Duration by);
 
-  /** Returns how long to wait for what must come. */
+  /** Returns how long to wait for an event that must happen. */
   Duration patience();
 
-  /** Returns how long to wait for what must not come. */
+  /** Returns how long to wait in order to see that an event does not happen. */
   Duration blink();
 
-  /** Begins a call that waits, and returns when it is waiting. */
+  /** Begins a call that waits, and returns when the call is waiting. */
   <T> Future<T> begin(Callable<T> waitingCall);
 
-  /** Makes a call that finds nothing, and fails unless the call returns when its wait is over. */
+  /** Makes a call that finds nothing, and fails unless the call returns at the end of its wait. */
   <T> T endsAfter(Duration wait, Callable<T> waitingCall) throws Exception;
 
-  /** Returns a time that stands still until the test moves it. */
+  /** Returns a clock that only the test moves. */
   static ContractTime settable() {
     return new SettableContractTime();
   }

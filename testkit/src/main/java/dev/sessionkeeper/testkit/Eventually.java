@@ -20,7 +20,10 @@ final class Eventually {
     }
   }
 
-  /** Waits a short time, or until another thread makes the condition true; the caller checks it. */
+  /**
+   * Waits a short time, or until another thread makes the condition true; the caller then checks
+   * the condition.
+   */
   static void staysFalse(BooleanSupplier condition) {
     for (int i = 0; i < GLANCES && !condition.getAsBoolean(); i++) {
       sleep(Duration.ofMillis(1));

@@ -111,7 +111,7 @@ public final class History {
   /** A message was set aside without a handler. */
   public record SetAside(SessionId session, MessageId id, long sequence) implements Event {}
 
-  /** A message was replayed. */
+  /** A dead letter was replayed. */
   public record Replayed(SessionId session, MessageId id, long sequence) implements Event {}
 
   /** Returns whether a settlement ends its message. */

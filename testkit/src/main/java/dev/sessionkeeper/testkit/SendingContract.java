@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Order, durability and duplicates of what is sent. */
+/** The rules about order, durability and duplicates of sent messages. */
 public abstract class SendingContract extends ContractFixture {
 
   @Test

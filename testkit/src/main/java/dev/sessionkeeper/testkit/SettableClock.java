@@ -8,8 +8,8 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A clock that stands still until a test moves it. Timers run inside the call that moves the clock,
- * in the order of their times, and see the time for which they were set.
+ * A clock that only a test moves. Timers run inside the call that moves the clock, in the order of
+ * their times, and see the time for which they were set.
  */
 public final class SettableClock implements TimeSource {
   private final PriorityQueue<Pending> timers =

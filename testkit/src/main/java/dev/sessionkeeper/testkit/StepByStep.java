@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 public final class StepByStep {
   private StepByStep() {}
 
-  /** The next step on the real connection. */
+  /** Performs the intercepted step on the real connection. */
   public interface Work {
     @Nullable Object run() throws Throwable;
   }
 
-  /** Executes the step, or not. */
+  /** Performs the step, or suppresses it. */
   public interface Between {
     @Nullable Object call(String step, Connection connection, Work work) throws Throwable;
   }
@@ -73,7 +73,7 @@ public final class StepByStep {
                 : invoke(statement, method, arguments));
   }
 
-  /** Replaces a method. */
+  /** Runs in place of a method of the connection. */
   private interface Instead {
     @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable;
   }

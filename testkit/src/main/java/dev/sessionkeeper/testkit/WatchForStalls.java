@@ -25,7 +25,7 @@ final class WatchForStalls {
     return WATCH.lastStall - begin > 0 || System.nanoTime() - WATCH.lastBeat > STALL;
   }
 
-  /** Records a stall that did not happen, for tests. */
+  /** Pretends that the machine stalled, for tests of this class. */
   static void pretendOne() {
     WATCH.lastStall = System.nanoTime();
   }

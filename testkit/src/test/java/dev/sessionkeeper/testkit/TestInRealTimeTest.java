@@ -50,7 +50,7 @@ class TestInRealTimeTest {
     return listener.getSummary();
   }
 
-  /** Not found by the build: only the tests above run it. */
+  /** A test class whose name the build does not match; only the tests above run it. */
   static final class SpoiledByStalls {
     static final AtomicInteger stalls = new AtomicInteger();
 
@@ -63,7 +63,7 @@ class TestInRealTimeTest {
     }
   }
 
-  /** Not found by the build: only the tests above run it. */
+  /** A test class whose name the build does not match; only the tests above run it. */
   static final class Broken {
     @TestInRealTime
     void test() {

@@ -145,7 +145,7 @@ public final class WebhookSender {
   }
 
   /**
-   * The result of a post.
+   * The result of a post, and the rest of its connection's life.
    *
    * @param keep how long the connection may be kept; empty if it must be closed
    */

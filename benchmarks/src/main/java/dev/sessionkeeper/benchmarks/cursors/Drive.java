@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Drives a contestant with several producers, for a time, at a fixed rate or at full speed. */
 final class Drive {
-  /** Every so many events the time until one is durable is measured. */
+  /** The time until an event is durable is measured for one event out of this many. */
   private static final int SAMPLE = 64;
 
   private Drive() {}

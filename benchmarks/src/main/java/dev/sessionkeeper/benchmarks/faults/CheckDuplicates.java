@@ -68,7 +68,7 @@ final class CheckDuplicates implements Checker {
       }
     }
 
-    /** Whenever the confirmation is recorded, no later epoch may have received the message. */
+    /** Checks that no later epoch received the message, whenever the confirmation was recorded. */
     private void late(List<Event> events, TreeMap<Long, Event> completed) {
       if (completed.isEmpty()) {
         return;

@@ -30,7 +30,7 @@ final class CheckLeases implements Checker {
     return violations;
   }
 
-  /** What an owner knows of its lease. */
+  /** The lease as its owner knows it. */
   private static final class Hold {
     private final String process;
     private final long takenAt;

@@ -187,7 +187,7 @@ final class InjectFaults {
     backAt.put(role, System.nanoTime() + time.toNanos());
   }
 
-  /** Several in a row, because a single cut often hits an idle connection. */
+  /** Cuts several connections in a row, because a single cut often hits an idle one. */
   private void cut() throws InterruptedException {
     var reachable = new ArrayList<>(cast.roles("sender"));
     reachable.addAll(running());
@@ -341,7 +341,7 @@ final class InjectFaults {
     }
   }
 
-  /** The next consumer joins before or after one leaves. */
+  /** Lets a consumer leave; the next consumer joins before or after that. */
   private void leave() throws IOException, InterruptedException {
     var running = running();
     if (running.isEmpty()) {
@@ -383,7 +383,10 @@ final class InjectFaults {
     lastCrash = System.nanoTime();
   }
 
-  /** Another application: the crash loses its last commits, and transaction numbers are reused. */
+  /**
+   * Commits as another application that does not wait for the disk: the crash loses its last
+   * commits, and PostgreSQL assigns their transaction ids again.
+   */
   private void commitWithoutWaiting() {
     try (var connection = postgres.dataSource().getConnection();
         var statement = connection.createStatement()) {

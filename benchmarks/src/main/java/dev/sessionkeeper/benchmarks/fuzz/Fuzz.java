@@ -167,7 +167,9 @@ public final class Fuzz {
     return new Result(target, runs, reached, code == FOUND, log);
   }
 
-  /** The fuzzing process has a working folder of its own. */
+  /**
+   * Makes the paths of a class path absolute, because the fuzzing process runs in another folder.
+   */
   private static String absolute(String classPath) {
     return Arrays.stream(classPath.split(File.pathSeparator, -1))
         .map(entry -> Path.of(entry).toAbsolutePath().toString())

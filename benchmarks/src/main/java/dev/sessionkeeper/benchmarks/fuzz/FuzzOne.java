@@ -2,7 +2,7 @@ package dev.sessionkeeper.benchmarks.fuzz;
 
 import java.util.Locale;
 
-/** What Jazzer calls. */
+/** The entry point that Jazzer calls for one input. */
 public final class FuzzOne {
   static final String PROPERTY = "keeper.fuzz.target";
 
@@ -11,7 +11,7 @@ public final class FuzzOne {
 
   private FuzzOne() {}
 
-  /** The name is Jazzer's. */
+  /** Tests one input. Jazzer requires this name. */
   public static void fuzzerTestOneInput(byte[] input) throws Exception {
     TARGET.take(input);
   }

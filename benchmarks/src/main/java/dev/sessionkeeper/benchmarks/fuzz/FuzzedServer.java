@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** A server in this process, with everything in memory. An answer of 5xx is a find. */
+/** A server in this process, with everything in memory. An answer of 5xx is a finding. */
 final class FuzzedServer {
   /** The server's own waits end before. */
   private static final int PATIENCE_MILLIS = 70_000;

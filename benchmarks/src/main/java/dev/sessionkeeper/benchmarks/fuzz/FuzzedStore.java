@@ -22,8 +22,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue in PostgreSQL. What is stored comes back as it was sent; what cannot be stored is refused
- * before the database has to say so.
+ * Stores messages in a queue in PostgreSQL. A stored message must come back as it was sent; a
+ * message that cannot be stored must be refused before the database refuses it.
  */
 final class FuzzedStore {
   private static final QueueName QUEUE = QueueName.of("fuzz");
@@ -59,7 +59,10 @@ final class FuzzedStore {
     return shared;
   }
 
-  /** The bytes, cut at each byte of one, are session id, message id, property and body. */
+  /**
+   * Stores a message and reads it back. The input, divided at each byte 1, gives session id,
+   * message id, property and body.
+   */
   void storeAndRead(byte[] input) throws InterruptedException {
     var parts = new String(input, UTF_8).split("\u0001", 4);
     Message sent;

@@ -17,7 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A part of the product that takes bytes from strangers. An exception of {@link #take} is a find.
+ * A part of the product that takes bytes from strangers. An exception of {@link #take} is a
+ * finding.
  */
 enum Target {
   /** Whole requests, byte by byte. */
@@ -103,7 +104,7 @@ enum Target {
       FuzzedStore.shared().storeAndRead(input);
     }
   },
-  /** Breaks at once: the canary of the harness. */
+  /** Fails at once, to check that the harness reports findings. */
   CANARY {
     @Override
     void take(byte[] input) {

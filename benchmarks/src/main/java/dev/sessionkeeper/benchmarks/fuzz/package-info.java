@@ -1,3 +1,3 @@
-/** Input that a person would not think of, guided by what it reaches in the product's code. */
+/** Fuzzing: Jazzer generates input that reaches new code of the product. */
 @org.jspecify.annotations.NullMarked
 package dev.sessionkeeper.benchmarks.fuzz;

@@ -30,7 +30,10 @@ public final class HttpBenchmark {
   private static final String LATENCY = "latency";
   private static final List<String> CELLS = List.of("1", "10", "100", LATENCY);
 
-  /** A server that has just started compiles its code for some seconds. */
+  /**
+   * Rounds that do not count, because a server that has just started compiles its code for some
+   * seconds.
+   */
   private static final int WARM_UPS = 3;
 
   private final List<Way> ways;

@@ -123,7 +123,7 @@ final class ReadWorkAnswer {
     return new Delivery(sequence, source, from, to);
   }
 
-  /** After a number, the parser has read one byte too many. */
+  /** Returns the end of a value. After a number, the parser has read one byte too many. */
   private int endOfValue(int read) {
     return source[read - 1] == ',' ? read - 1 : read;
   }

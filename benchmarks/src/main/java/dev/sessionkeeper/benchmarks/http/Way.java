@@ -33,14 +33,14 @@ interface Way {
   /** One consumer. */
   interface Consuming {
     /**
-     * Accepts ready work, waits a moment if there is none, and completes what was accepted.
+     * Accepts ready sessions, waits a moment if there are none, and completes their messages.
      *
      * @param handler gets the body of each message
      * @param completed gets the number of messages whose completion was confirmed
      */
     void step(Consumer<Supplier<String>> handler, IntConsumer completed) throws Exception;
 
-    /** Completes what is still open. */
+    /** Completes the messages that are still open. */
     default void end(IntConsumer completed) throws Exception {}
   }
 }

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Confluent's parallel consumer, ordered by key, on a Kafka of one node: four partitions, {@code
- * acks=all}, 16 workers, offsets committed now and then as by default. Sends wait for the answers
- * of the whole batch.
+ * acks=all}, 16 workers, offsets committed at its default interval. Sends wait for the answers of
+ * the whole batch.
  */
 final class KafkaArm implements Arm {
   private static final String TOPIC = "bench";

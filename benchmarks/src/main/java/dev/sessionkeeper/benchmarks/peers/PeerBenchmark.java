@@ -74,7 +74,7 @@ public final class PeerBenchmark {
     return peer.missing().isEmpty();
   }
 
-  /** Returns what every peer drained, in turns. */
+  /** Returns the results of every peer, in turns. */
   Map<Peer, List<Peer.Drained>> drains(Peer.Backlog backlog, int repetitions) throws Exception {
     for (var peer : peers) {
       warmUp(peer, new Peer.Backlog(backlog.messages(), backlog.keys(), WARM_UP_CAP));

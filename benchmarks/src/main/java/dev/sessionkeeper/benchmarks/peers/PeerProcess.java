@@ -12,7 +12,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** The other side of a {@link JavaPeer}: takes its turns, and ends when its input ends. */
+/** The process of a {@link JavaPeer}: runs its turns, and ends when its input ends. */
 final class PeerProcess implements FreshDatabases {
   private static final PrintStream OUT = System.out;
 

@@ -54,7 +54,7 @@ record Report(Map<Peer, List<Peer.Drained>> turns) {
     return Runs.of(drained.stream().map(value::applyAsDouble).toList());
   }
 
-  /** Returns the product's rate over the peer's, round by round. */
+  /** Returns the ratio of the product's rate to the peer's, turn by turn. */
   Runs ratio(List<Peer.Drained> drained) {
     var product =
         turns.entrySet().stream()

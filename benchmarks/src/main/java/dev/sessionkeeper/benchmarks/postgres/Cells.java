@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The measurements by name; numbers in a name are processes, sessions, messages or seconds, as
+ * All measurements by name. Numbers in a name are processes, sessions, messages or seconds, as
  * {@code docs/how-to/run-benchmarks.md} explains.
  */
 final class Cells {

@@ -20,8 +20,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The other load of a real deployment: a list of sessions every second, an operator's act every
- * five, and every second a lease by name that is continued, as HTTP clients do.
+ * Adds the work that real deployments have beside consumers: a list of sessions every second, an
+ * operator's act every five seconds, and every second a lease by name that another process
+ * continues, as HTTP clients do.
  */
 final class Disturb implements AutoCloseable {
   private static final Owner OWNER = Owner.of("client");

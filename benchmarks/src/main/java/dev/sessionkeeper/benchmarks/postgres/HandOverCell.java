@@ -27,7 +27,7 @@ record HandOverCell(String name, Change change) implements Cell {
     KILL
   }
 
-  /** All in milliseconds, counted from the change. */
+  /** The waiting times, all in milliseconds, counted from the change. */
   private record Seen(double firstByOther, double longestWait, double longestBefore) {}
 
   @Override

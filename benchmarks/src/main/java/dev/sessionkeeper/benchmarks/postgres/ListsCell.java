@@ -3,7 +3,9 @@ package dev.sessionkeeper.benchmarks.postgres;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Pages of sessions, and one session by its name, of a very large queue without consumers. */
+/**
+ * Measures pages of sessions, and one session by its name, of a very large queue without consumers.
+ */
 record ListsCell(String name, int sessions, int messages) implements Cell {
 
   @Override

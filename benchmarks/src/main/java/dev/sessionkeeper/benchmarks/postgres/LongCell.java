@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Whether the product gets slower: steady load for a long time, the rate of the last minute over
- * that of the first. A run shorter than minutes compares its fifths.
+ * Measures whether the product gets slower: steady load for a long time, the rate of the last
+ * minute divided by that of the first. A run shorter than minutes compares its fifths.
  *
  * @param hasSnapshot whether another transaction keeps an old snapshot all the time
  */

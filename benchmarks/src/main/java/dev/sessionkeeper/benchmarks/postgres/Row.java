@@ -50,7 +50,7 @@ record Row(String cell, String measure, Runs runs, String unit, String goal, Str
         note);
   }
 
-  /** JSON has no NaN or infinity. */
+  /** Formats a number; NaN and infinity, which JSON does not have, become null. */
   private static String number(double value) {
     return Double.isFinite(value) ? Double.toString(value) : "null";
   }

@@ -14,7 +14,7 @@ public record Runs(double median, double least, double most) {
     return new Runs(sorted[sorted.length / 2], sorted[0], sorted[sorted.length - 1]);
   }
 
-  /** Returns the second over the first, turn by turn. */
+  /** Returns the second result divided by the first, turn by turn. */
   static <R> List<Double> ratios(List<R> base, List<R> other, ToDoubleFunction<R> value) {
     var ratios = new ArrayList<Double>();
     for (int i = 0; i < base.size(); i++) {

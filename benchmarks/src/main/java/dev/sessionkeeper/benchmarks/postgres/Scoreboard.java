@@ -19,7 +19,7 @@ final class Scoreboard {
   private static final VarHandle INT =
       MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.nativeOrder());
 
-  /** Each count has a cache line of its own. */
+  /** The distance between two counts, so that each has a cache line of its own. */
   private static final int LINE = 128;
 
   private static final int SENT = 0;

@@ -59,7 +59,7 @@ record SingleInserts(String name) implements Cell {
     };
   }
 
-  /** Opens what a thread sends with. */
+  /** Opens the connection or client with which a thread sends. */
   private interface Open {
     Arm.Producer producer() throws Exception;
   }

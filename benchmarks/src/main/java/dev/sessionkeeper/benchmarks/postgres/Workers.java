@@ -43,7 +43,10 @@ final class Workers implements AutoCloseable {
     return processes.size();
   }
 
-  /** Opens a turn in one process after the other, because the first one creates what is missing. */
+  /**
+   * Opens a turn in one process after the other, because the first one creates the missing tables
+   * and queues.
+   */
   Scoreboard open(Turn.Wish wish) throws IOException, InterruptedException {
     for (int i = 0; i < processes.size(); i++) {
       tell(i, wish.of(i).command());

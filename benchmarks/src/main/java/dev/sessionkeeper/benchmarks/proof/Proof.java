@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 
-/** One page of {@code docs/reference/proof}: what was run, on which commit, with which result. */
+/** One page of {@code docs/reference/proof} about a run: its command, its commit and its result. */
 public final class Proof {
   private Proof() {}
 

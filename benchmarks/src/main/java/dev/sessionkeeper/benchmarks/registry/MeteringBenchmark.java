@@ -142,7 +142,9 @@ public final class MeteringBenchmark {
     }
   }
 
-  /** Inserts the same ledger rows by one statement, without watermarks and batches; rolled back. */
+  /**
+   * Inserts the same ledger rows by one statement, without watermarks and batches; then rolls back.
+   */
   private static double plainInsert(HikariDataSource pool) throws Exception {
     try (var connection = pool.getConnection();
         var statement = connection.createStatement()) {

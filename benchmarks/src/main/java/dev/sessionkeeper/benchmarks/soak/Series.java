@@ -13,7 +13,7 @@ import java.util.Locale;
  * @param mayFall whether only growth is judged
  */
 record Series(String name, double part, double slack, boolean mayFall, List<Double> values) {
-  /** The divisor of the warm-up: the first third. */
+  /** The divisor of the warm-up: the first third of the run. */
   private static final int WARM_UP = 3;
 
   private static final int FEWEST = 6;

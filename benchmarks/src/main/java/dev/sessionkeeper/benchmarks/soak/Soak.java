@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * A server in a process of its own under a steady load over HTTP. Memory, connections, threads,
- * files, the size of tables, and the rate must stay flat: the slope of each is judged.
+ * Runs a server in a process of its own under a steady load over HTTP. Memory, connections,
+ * threads, files, the size of tables, and the rate must stay flat: the slope of each is judged.
  *
  * <p>{@code soak --minutes 120 [--seconds N] [--proof FILE]}. The exit code is 1 if a figure moved.
  */

@@ -26,7 +26,10 @@ final class SteadyLoad implements AutoCloseable {
   private static final int BATCH = 20;
   private static final long BETWEEN_BATCHES = Duration.ofMillis(100).toNanos();
 
-  /** The duplicate window is this long: tables cannot be flat before. */
+  /**
+   * Creates the queue. Its duplicate window is short, because tables cannot be flat before the
+   * first window is over.
+   */
   private static final String QUEUE =
       "{\"mode\":\"ORDERED\",\"duplicateWindow\":\"PT10S\",\"lockDuration\":\"PT10S\"}";
 
@@ -63,7 +66,7 @@ final class SteadyLoad implements AutoCloseable {
     return sent.get() - done.get();
   }
 
-  /** Fails if the load failed, which proves nothing. */
+  /** Throws if the load failed, because such a run proves nothing. */
   void requireNoFailure() {
     seen()
         .ifPresent(

@@ -35,7 +35,7 @@ final class StarterListener implements Contender {
     LongAdder handled();
   }
 
-  /** Does nothing but count. */
+  /** Counts messages and does nothing else. */
   record Count(LongAdder handled) implements Counting {
     @SessionListener(queue = "${bench.queue}", id = "bench")
     void on(Order order) {

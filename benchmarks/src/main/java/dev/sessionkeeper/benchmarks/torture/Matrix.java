@@ -3,11 +3,11 @@ package dev.sessionkeeper.benchmarks.torture;
 import dev.sessionkeeper.benchmarks.torture.Row.Needs;
 import java.util.List;
 
-/** All rows. */
+/** All rows of the fault matrix. */
 final class Matrix {
   private static final String ALL_KEPT = "all ten promises of the fault run hold";
 
-  /** Enough work for a fault to meet, and as little as a shared machine bears. */
+  /** The load of a row: enough for a fault to interrupt, and little enough for a shared machine. */
   private static final String SMALL = " --processes 2 --senders 2 --rate 150 --lock 3 --every 2";
 
   private Matrix() {}

@@ -33,10 +33,10 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Two consumers work on a database whose asynchronous standby misses the last seconds. The standby
- * is promoted; consumers and sender go on with it.
+ * is promoted; consumers and sender continue on it.
  *
- * <p>What was acknowledged in the missing tail is lost with it, which no client can prevent.
- * Everything else must be handled, in order, and no session may stand still.
+ * <p>Messages that were acknowledged in those last seconds are lost, which no client can prevent.
+ * All others must be handled, in order, and every session must make progress.
  */
 final class PromoteStandby {
   private static final QueueName QUEUE = QueueName.of("promoted");
@@ -50,7 +50,7 @@ final class PromoteStandby {
 
   private PromoteStandby() {}
 
-  /** A consumer; each line of its journal has time, session and number. */
+  /** The process of a consumer; each line of its journal has time, session and number. */
   static final class Main {
     private Main() {}
 
@@ -93,7 +93,7 @@ final class PromoteStandby {
     }
   }
 
-  /** A message and when its acknowledgement came. */
+  /** A message with the time of its acknowledgement. */
   private record Sent(String session, int number, long acknowledgedAt) {}
 
   private record Handled(long at, String session, int number) {}
@@ -147,11 +147,11 @@ final class PromoteStandby {
   }
 
   /**
-   * When what happened.
+   * The times of a run.
    *
-   * @param replicated before this everything is on the standby
+   * @param replicated everything that was written before this is on the standby
    * @param tail the last moment of the old primary
-   * @param promoted from here on there is the new one only
+   * @param promoted from this moment on there is only the new primary
    */
   private record Times(long replicated, long tail, long promoted) {}
 
@@ -224,7 +224,7 @@ final class PromoteStandby {
     if (depth > 0) {
       return Seen.broken(depth + " messages are left after " + PATIENCE);
     }
-    // What was in hand then may still be handled until its lease ends.
+    // Open deliveries may still be handled until their leases end.
     long settled = times.promoted + LOCK.toNanos();
     var wrong =
         firstOutOfOrder(handled.stream().filter(each -> each.at < times.promoted).toList())
@@ -259,7 +259,10 @@ final class PromoteStandby {
                 + " after the promotion; order held, all others handled");
   }
 
-  /** Repeated deliveries are allowed; a number must not come first after a higher one. */
+  /**
+   * Returns the first message out of order: deliveries may be repeated, but a number must not come
+   * first after a higher one.
+   */
   static Optional<String> firstOutOfOrderOf(List<String> sessions, List<Integer> numbers) {
     var list = new ArrayList<Handled>();
     for (int i = 0; i < sessions.size(); i++) {

@@ -10,11 +10,11 @@ import java.util.Optional;
  * @param fault what happens
  * @param expected what must be seen
  * @param isQuick whether it belongs to the short form
- * @param proof how it is shown
+ * @param proof how the result is shown
  */
 record Row(String name, String fault, String expected, boolean isQuick, Proof proof) {
 
-  /** How a row is shown. */
+  /** The way in which a row is shown. */
   sealed interface Proof {}
 
   /** A fault run with these options; its checkers judge the journals. */
@@ -26,28 +26,28 @@ record Row(String name, String fault, String expected, boolean isQuick, Proof pr
   /** A scenario of its own. */
   record Scene(Work work) implements Proof {}
 
-  /** A scenario; it returns what it saw. */
+  /** A scenario; returns its result. */
   interface Work {
     Seen run(java.nio.file.Path folder) throws Exception;
   }
 
-  /** What a fault needs of the machine. */
+  /** The needs of a fault beyond an ordinary machine. */
   enum Needs {
     NOTHING,
-    /** libfaketime. */
+    /** The library libfaketime. */
     FAKE_CLOCK,
     /** A small file system, which only root can mount. */
     SMALL_DISK
   }
 
-  /** How a row ended. */
+  /** The result of a row. */
   enum Verdict {
     KEPT,
     BROKEN,
     SKIPPED
   }
 
-  /** What was seen, in a few words. */
+  /** The verdict, with a few words about the observation. */
   record Seen(Verdict verdict, String what) {
     static Seen kept(String what) {
       return new Seen(Verdict.KEPT, what);

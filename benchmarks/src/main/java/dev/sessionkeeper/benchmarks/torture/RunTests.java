@@ -31,7 +31,7 @@ record RunTests(Path checkout, Path log, PrintStream progress) {
   private static final Pattern BEGINS = Pattern.compile("Running (\\S+Test)$");
   private static final Pattern SUITE = Pattern.compile("<testsuite\\b[^>]*>", Pattern.DOTALL);
 
-  /** How the tests of a row ended, and how long they took. */
+  /** The result of a row's tests, and their duration. */
   record Outcome(Seen seen, Duration took) {}
 
   /** The sums of some reports. */
@@ -77,7 +77,7 @@ record RunTests(Path checkout, Path log, PrintStream progress) {
     return judge(rows);
   }
 
-  /** Returns what the reports say. */
+  /** Returns the results according to the reports. */
   Map<String, Outcome> judge(List<Row> rows) throws IOException {
     var outcomes = new LinkedHashMap<String, Outcome>();
     for (var row : rows) {

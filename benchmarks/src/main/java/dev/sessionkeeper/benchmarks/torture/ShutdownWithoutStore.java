@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** A server whose database stands still when it is told to end. */
+/** Ends a server whose database is frozen. */
 final class ShutdownWithoutStore {
-  /** The deadline of the server, and something for a busy machine. */
+  /** The deadline of the server, plus some time for a busy machine. */
   private static final Duration DEADLINE = Duration.ofSeconds(45);
 
   private ShutdownWithoutStore() {}

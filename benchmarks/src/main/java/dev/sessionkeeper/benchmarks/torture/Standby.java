@@ -19,8 +19,8 @@ import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * An asynchronous standby of a temporary database. It receives through a proxy, so that it can be
- * kept from receiving the tail before it is promoted.
+ * An asynchronous standby of a temporary database. It receives through a proxy, which can hold back
+ * the last transactions before the standby is promoted.
  */
 final class Standby implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -116,7 +116,7 @@ final class Standby implements AutoCloseable {
     return address;
   }
 
-  /** Waits until everything that the primary has written by now is here. */
+  /** Waits until the standby has everything that the primary has written by now. */
   void awaitAll(EmbeddedPostgres primary) throws Exception {
     String end;
     try (var connection = primary.adminDataSource().getConnection()) {
@@ -125,12 +125,12 @@ final class Standby implements AutoCloseable {
     await("SELECT pg_last_wal_replay_lsn() >= '" + end + "'::pg_lsn");
   }
 
-  /** Receives nothing any more. */
+  /** Stops receiving from the primary. */
   void isolate() {
     network.freeze();
   }
 
-  /** Becomes the primary. */
+  /** Promotes the standby to the primary. */
   void promote() throws Exception {
     try (var connection = admin.getConnection()) {
       execute(connection, "SELECT pg_promote(true, " + PATIENCE.toSeconds() + ")");

@@ -140,7 +140,7 @@ final class ThousandProducers {
     }
   }
 
-  /** Returns the first break of the order of a producer, if there is one. */
+  /** Returns the first violation of a producer's order; empty if there is none. */
   static Optional<String> firstWrong(List<String> handled) {
     Map<String, Integer> next = new HashMap<>();
     for (var text : handled) {

@@ -16,7 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** Runs the fault matrix; {@code --help} tells how. */
+/** Runs the fault matrix; {@code --help} describes the options. */
 public final class Torture {
   private static final String HELP =
       """
@@ -197,7 +197,7 @@ public final class Torture {
     return new Result(row, seen, Duration.ofNanos(System.nanoTime() - began));
   }
 
-  /** The command runs in the checkout; tests run in a module of it. */
+  /** Returns the folder of the checkout, where the command runs; tests run in a module of it. */
   private static Path checkout() {
     var here = Path.of("").toAbsolutePath();
     return Files.exists(here.resolve("keeper")) ? here : Objects.requireNonNull(here.getParent());

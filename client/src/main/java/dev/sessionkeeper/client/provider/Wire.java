@@ -206,7 +206,7 @@ final class Wire {
     return found;
   }
 
-  /** After a number, the parser has read one byte too many. */
+  /** Removes the last byte after a number, because the parser has read one byte too many. */
   private static byte[] trimmed(byte[] raw) {
     int to = raw.length;
     while (to > 1 && (raw[to - 1] == ',' || raw[to - 1] == ' ' || raw[to - 1] == '\n')) {

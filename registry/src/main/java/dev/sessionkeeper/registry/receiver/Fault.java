@@ -3,18 +3,18 @@ package dev.sessionkeeper.registry.receiver;
 /** A fault that the receiver injects into one post. */
 public enum Fault {
   NONE,
-  /** Not applied, answered 503. */
+  /** The post is not applied, and answered with 503. */
   DOWN,
-  /** Not applied, answered 429 with Retry-After. */
+  /** The post is not applied, and answered with 429 and Retry-After. */
   TOO_MANY,
-  /** Not applied, answered 422: refused for good. */
+  /** The post is not applied, and answered with 422, which refuses it for good. */
   REFUSE,
-  /** Applied, answered 500. */
+  /** The post is applied, and answered with 500. */
   ERROR_AFTER_APPLYING,
-  /** Applied, and no answer until the sender gives up. */
+  /** The post is applied, and not answered until the sender gives up. */
   SILENT_AFTER_APPLYING,
-  /** Applied, and the connection is cut in place of an answer. */
+  /** The post is applied, and the connection is cut in place of an answer. */
   CUT_AFTER_APPLYING,
-  /** Reads and answers slowly, but finally applies and answers 200. */
+  /** The post is read and answered slowly, but finally applied and answered with 200. */
   DRIP
 }

@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests what is billed, with a clock that the test moves; one test for each known billing mistake.
+ * Tests the metered amounts, with a clock that the test moves; one test for each known billing
+ * mistake.
  */
 @Tag("slow")
 class MeteringTest {

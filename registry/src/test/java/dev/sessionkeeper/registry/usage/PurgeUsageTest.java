@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What stays of usage that was delivered long ago, and what is never deleted. */
+/**
+ * Tests which data of usage that was delivered long ago is deleted, which sums stay, and what is
+ * never deleted.
+ */
 @Tag("slow")
 class PurgeUsageTest {
   private static final Duration HOUR = Duration.ofHours(1);

@@ -141,7 +141,7 @@ final class AnswerLinks {
     receiverLinks.clear();
   }
 
-  /** The SDK recognises a missing queue by this exact text. */
+  /** Returns the error text of a missing queue, which the SDK recognises word by word. */
   private static String notFound(String address) {
     return "The messaging entity '" + address + "' could not be found";
   }

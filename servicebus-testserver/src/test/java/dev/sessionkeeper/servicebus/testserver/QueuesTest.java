@@ -176,7 +176,10 @@ class QueuesTest {
     assertThat(admin.getQueueExists("made")).isFalse();
   }
 
-  /** The administration client uses only HTTPS on the standard port. */
+  /**
+   * Sends requests to the test server, because the administration client uses only HTTPS on the
+   * standard port.
+   */
   private record SendTo(URI endpoint) implements HttpPipelinePolicy {
     @Override
     public Mono<HttpResponse> process(

@@ -29,7 +29,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Wires provider, queues, listeners and template. */
+/** Declares the beans: provider, queues, listeners and template. */
 @AutoConfiguration(
     afterName = {
       "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",

@@ -43,7 +43,7 @@ final class KillRun implements AutoCloseable {
   }
 
   /**
-   * What the ledger contains in the end.
+   * The contents of the ledger at the end.
    *
    * @param kills how often the application died before it had booked everything
    * @param outOfOrder rows whose predecessor of the same customer has a higher number
