@@ -23,12 +23,16 @@ public enum Bug {
   LEASE_ENDS_EARLY("I2"),
   /** The store tells an owner a longer lease than it keeps. */
   LEASE_TOLD_TOO_LONG("I2"),
+  /** A renewal is confirmed, and the lease ends as before. */
+  RENEWAL_DOES_NOTHING("I2"),
   /** A client decides by its own wall clock whether a lease has expired. */
   LEASE_BY_NODE_CLOCK("I13"),
   /** A promoted standby continues with epochs that its predecessor has used. */
   PROMOTION_REPEATS_EPOCHS("I2"),
   /** A message id is stored again if its sender did not get the answer. */
   DUPLICATE_STORED("I4"),
+  /** A message whose content equals that of an earlier one is taken for a duplicate. */
+  EQUAL_CONTENT_DROPPED("I3"),
   /** A state is written before its settlement, in a transaction of its own. */
   STATE_BEFORE_SETTLEMENT("I4"),
   /** A send is acknowledged before it is durable. */
@@ -41,6 +45,8 @@ public enum Bug {
   UNTRUE_ANSWER("I8"),
   /** A message that arrives at the same time as a settlement does not make its session ready. */
   SESSION_FORGOTTEN("I9"),
+  /** The session that has waited for the shortest time is handed out first. */
+  NEWEST_SESSION_FIRST("I9"),
   /** A lock is held until the client has read its answer. */
   LOCK_UNTIL_ANSWER_IS_READ("I9"),
   /** A released lease stays locked until it would have expired, and then for good. */

@@ -14,6 +14,10 @@ public enum CursorBug {
   MOVES_AHEAD_OF_ACKNOWLEDGEMENT,
   /** The store answers before the value is durable. */
   ANSWERED_BEFORE_DURABLE,
+  /** A worker that met a failure ends, and what it would have written is called saved. */
+  WORKER_DIES,
+  /** Closing waits for the store, however long that takes. */
+  CLOSE_WAITS_FOR_STORE,
   /** Closing forgets waiting values, and reports that all are saved. */
   CLOSE_FORGETS
 }

@@ -86,12 +86,20 @@ final class CursorRun {
         world.after(at, world.environment(), () -> fault(process, kind, length));
       }
     }
+    var outage = Duration.ofSeconds(plan.nextInt(3) == 0 ? 6 : 0);
+    if (!outage.isZero()) {
+      items.add("at the end  the store is down while the processes close");
+    }
     boolean isOver = world.run(() -> !referee.isContent() || subscribers == 0, MOST_STEPS);
     if (referee.isContent() && !isOver) {
       referee.broken("I9", "the subscribers do not come to their end");
     }
     if (referee.isContent()) {
       store.loses(0);
+      if (!outage.isZero() && !skipped.get(items.size() - 1)) {
+        store.down(true);
+        world.after(outage, world.environment(), () -> store.down(false));
+      }
       processes.forEach(process -> world.start(process.machine, process::close));
       world.run(() -> closed == processes.size() || !referee.isContent(), MOST_STEPS);
       checkEnd();
@@ -128,6 +136,7 @@ final class CursorRun {
         world.note(process.machine.name, "freezes for " + length.toMillis() + " ms");
         var frozen = process.machine;
         frozen.isFrozen = true;
+        process.thawsAt = world.now() + length.toNanos();
         world.after(length, world.environment(), () -> frozen.isFrozen = false);
       }
       case 2 -> {
@@ -247,6 +256,7 @@ final class CursorRun {
     private Cursors cursors;
     private boolean isSaved;
     private boolean isClosing;
+    private long thawsAt;
 
     Host(int number) {
       this.number = number;
@@ -300,9 +310,14 @@ final class CursorRun {
             });
         return;
       }
-      var report = writer.closeAsync(DEADLINE).toCompletableFuture();
+      var deadline =
+          bugs.contains(CursorBug.CLOSE_WAITS_FOR_STORE) ? DEADLINE.multipliedBy(100) : DEADLINE;
+      var report = writer.closeAsync(deadline).toCompletableFuture();
       world.await(report::isDone, DEADLINE.plusSeconds(1));
-      if (!report.isDone() || world.now() - began > DEADLINE.plusMillis(500).toNanos()) {
+      // A process that is frozen meanwhile cannot keep a deadline.
+      var allowed = DEADLINE.plusMillis(500).plusNanos(Math.max(0, thawsAt - began));
+      world.await(report::isDone, allowed);
+      if (!report.isDone() || world.now() - began > allowed.toNanos()) {
         referee.broken("I10", machine.name + " did not close within " + DEADLINE);
       } else {
         isSaved = report.join().isComplete();
@@ -314,6 +329,7 @@ final class CursorRun {
   /** A store on the other side of a link. */
   private final class RemoteStore implements LastValueStore<String, String> {
     private final Link link;
+    private boolean isWorkerDead;
 
     RemoteStore(Link link) {
       this.link = link;
@@ -321,7 +337,15 @@ final class CursorRun {
 
     @Override
     public List<Result> write(List<Entry<String, String>> entries) {
-      return link.call("write " + entries, () -> CursorRun.this.write(entries));
+      if (isWorkerDead) {
+        return Collections.nCopies(entries.size(), Result.WRITTEN);
+      }
+      try {
+        return link.call("write " + entries, () -> CursorRun.this.write(entries));
+      } catch (KeeperException e) {
+        isWorkerDead = bugs.contains(CursorBug.WORKER_DIES);
+        throw e;
+      }
     }
 
     @Override

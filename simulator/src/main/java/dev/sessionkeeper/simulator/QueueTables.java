@@ -36,6 +36,7 @@ final class QueueTables {
   private final int maxDeliveries;
   private Map<SessionId, SessionEntry> entries = new LinkedHashMap<>();
   private Map<MessageId, Long> known = new HashMap<>();
+  private final Map<String, Long> contents = new HashMap<>();
   private List<Row> dead = new ArrayList<>();
   private long lastSequence;
   private long lastEpoch;
@@ -131,6 +132,11 @@ final class QueueTables {
         outcomes.add(new SendOutcome.Duplicate(message.id(), before));
         continue;
       }
+      var equal = bugs.contains(Bug.EQUAL_CONTENT_DROPPED) ? equalBefore(message) : null;
+      if (equal != null) {
+        outcomes.add(new SendOutcome.Duplicate(message.id(), equal));
+        continue;
+      }
       long sequence = ++lastSequence;
       known.put(message.id(), sequence);
       var entry = entries.computeIfAbsent(message.session().orElseThrow(), SessionEntry::new);
@@ -147,6 +153,11 @@ final class QueueTables {
     return outcomes;
   }
 
+  private @Nullable Long equalBefore(Message message) {
+    var content = message.session() + " " + message.properties();
+    return contents.putIfAbsent(content, lastSequence + 1);
+  }
+
   // Statements of consumers.
 
   Optional<Granted> accept(String owner, Instant now) {
@@ -156,8 +167,7 @@ final class QueueTables {
       boolean isFree =
           !entry.isLeased || (bugs.contains(Bug.LEASE_ENDS_EARLY) && isNearEnd(entry, now));
       if (isFree && !entry.isParked && !entry.isForgotten && isReady(entry, now)) {
-        longest =
-            longest == null || entry.waitsSince.isBefore(longest.waitsSince) ? entry : longest;
+        longest = longest == null || isBefore(entry, longest) ? entry : longest;
       }
     }
     if (longest == null) {
@@ -170,6 +180,12 @@ final class QueueTables {
     longest.until = now.plus(lock);
     referee.granted(longest.id, longest.epoch, owner, longest.until, now);
     return Optional.of(new Granted(longest.id, longest.epoch, longest.until));
+  }
+
+  private boolean isBefore(SessionEntry entry, SessionEntry other) {
+    return bugs.contains(Bug.NEWEST_SESSION_FIRST)
+        ? entry.waitsSince.isAfter(other.waitsSince)
+        : entry.waitsSince.isBefore(other.waitsSince);
   }
 
   private boolean isNearEnd(SessionEntry entry, Instant now) {
@@ -195,6 +211,10 @@ final class QueueTables {
         || entry.until.isAfter(now)
         || bugs.contains(Bug.LEASE_OF_DEAD_OWNER_STAYS)) {
       return;
+    }
+    // Only the attempt of the head is used: no handler had begun with what is behind it.
+    for (int i = 1; i < entry.handed; i++) {
+      entry.rows.get(i).attempts--;
     }
     if (bugs.contains(Bug.EXPIRED_TO_TAIL) && entry.handed > 0) {
       var open = List.copyOf(entry.rows.subList(0, entry.handed));
@@ -342,6 +362,9 @@ final class QueueTables {
   Instant renew(SessionId session, long epoch, Instant now) {
     var entry =
         bugs.contains(Bug.STALE_RENEWAL_COUNTS) ? entry(session) : held(session, epoch, now);
+    if (bugs.contains(Bug.RENEWAL_DOES_NOTHING)) {
+      return now.plus(lock);
+    }
     entry.until = now.plus(lock);
     referee.renewed(session, epoch, entry.until);
     return entry.until;

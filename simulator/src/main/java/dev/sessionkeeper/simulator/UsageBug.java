@@ -20,6 +20,10 @@ public enum UsageBug {
   BODY_BUILT_ANEW,
   /** A late worker completes the run of another one. */
   COMPLETION_NOT_FENCED,
+  /** The end of a run is never stored, so the same slot is run again and again. */
+  NEVER_COMPLETED,
+  /** A late worker that fails releases the job of its successor. */
+  LATE_FAILURE_RELEASES,
   /** The next run is counted from the last heartbeat. */
   NEXT_RUN_FROM_HEARTBEAT,
   /**

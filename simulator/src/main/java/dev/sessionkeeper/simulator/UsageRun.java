@@ -455,9 +455,30 @@ final class UsageRun {
       if (isHeld(run)) {
         complete(machine, run);
       }
+      if (run.isLost && bugs.contains(UsageBug.LATE_FAILURE_RELEASES)) {
+        release(machine, run);
+      }
     } finally {
       run.isLost = true;
     }
+  }
+
+  /** Releases the job without a look at its owner: a bug. */
+  private void release(World.Machine machine, Run run) {
+    transaction(
+        machine,
+        t -> {
+          t.statement();
+          t.lock("job", Mode.EXCLUSIVE);
+          t.write(
+              () -> {
+                if (!job.owner.isEmpty() && !isMine(machine, run)) {
+                  broken("I11", "epoch " + run.epoch + " released the run of " + job.epoch);
+                }
+                job.owner = "";
+              });
+          return true;
+        });
   }
 
   private boolean isHeld(Run run) {
@@ -601,6 +622,9 @@ final class UsageRun {
           t.lock("job fence", Mode.EXCLUSIVE);
           if (!isMine(machine, run) && !bugs.contains(UsageBug.COMPLETION_NOT_FENCED)) {
             run.isLost = true;
+            return false;
+          }
+          if (bugs.contains(UsageBug.NEVER_COMPLETED)) {
             return false;
           }
           t.write(
@@ -788,6 +812,9 @@ final class UsageRun {
             "I5",
             "session %d lasted %d, and the receiver has %d".formatted(session.id, lasted, got));
       }
+    }
+    if (violations.isEmpty() && job.lastSlot == 0) {
+      broken("I11", "no run of the job was ever completed");
     }
     if (violations.isEmpty() && !isDone()) {
       broken(

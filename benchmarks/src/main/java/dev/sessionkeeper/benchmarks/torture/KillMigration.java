@@ -27,10 +27,10 @@ final class KillMigration {
   private static final QueueName QUEUE = QueueName.of("after");
 
   /** The schema takes some hundred statements, and every such step is a place to die. */
-  private static final int STEP = 45;
+  private static final int STEP = 60;
 
   /** A migration that ends after fewer kills was not met in the middle. */
-  private static final int FEWEST_KILLS = 10;
+  private static final int FEWEST_KILLS = 8;
 
   private KillMigration() {}
 

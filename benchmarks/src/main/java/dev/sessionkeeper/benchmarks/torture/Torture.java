@@ -133,7 +133,7 @@ public final class Torture {
       long began = System.nanoTime();
       var folder =
           asked.folder.isPresent()
-              ? Files.createDirectories(asked.folder.get().toAbsolutePath().resolve("" + time))
+              ? newFolder(asked.folder.get().toAbsolutePath())
               : Files.createTempDirectory("keeper-torture-");
       var once = once(asked.rows, new RunRow(folder, asked.seed + time));
       results.addAll(once);
@@ -157,6 +157,15 @@ public final class Torture {
           recorded.table(commit, Matrix.all()));
     }
     return results.stream().anyMatch(Result::isBroken) ? 1 : 0;
+  }
+
+  /** Returns the first numbered folder that does not exist: journals of two runs do not mix. */
+  private static Path newFolder(Path parent) throws IOException {
+    int number = 0;
+    while (Files.exists(parent.resolve("" + number))) {
+      number++;
+    }
+    return Files.createDirectories(parent.resolve("" + number));
   }
 
   private List<Result> once(List<Row> rows, RunRow runner)
