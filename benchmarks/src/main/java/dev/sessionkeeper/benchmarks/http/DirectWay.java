@@ -10,16 +10,25 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.spi.AcceptResult;
 import dev.sessionkeeper.spi.HeldSession;
 import dev.sessionkeeper.spi.QueueProvider;
+import dev.sessionkeeper.spi.SessionSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The provider in this process; each consumer holds one session at a time. */
-record DirectWay(String name, QueueProvider provider, int consumers) implements Way {
+/** A provider, used as a processor does; each consumer holds one session at a time. */
+record DirectWay(
+    String name, QueueProvider provider, int consumers, Map<QueueName, SessionSource> sources)
+    implements Way {
   private static final Owner OWNER = Owner.of("bench");
   private static final Duration PATIENCE = Duration.ofMillis(100);
   private static final int MOST_MESSAGES = 100;
+
+  DirectWay(String name, QueueProvider provider, int consumers) {
+    this(name, provider, consumers, new ConcurrentHashMap<>());
+  }
 
   @Override
   public void declare(QueueName queue) {
@@ -36,8 +45,10 @@ record DirectWay(String name, QueueProvider provider, int consumers) implements 
 
   @Override
   public Consuming consume(QueueName queue) {
+    // As in a processor, all consumers share one source.
+    var sessions = sources.computeIfAbsent(queue, provider::sessions);
     return (handler, completed) -> {
-      var result = provider.sessions(queue).acceptNext(OWNER, PATIENCE);
+      var result = sessions.acceptNext(OWNER, PATIENCE);
       if (result instanceof AcceptResult.Accepted accepted) {
         completed.accept(serve(accepted.session(), handler));
       }
@@ -46,17 +57,20 @@ record DirectWay(String name, QueueProvider provider, int consumers) implements 
 
   private static int serve(HeldSession session, Consumer<Supplier<String>> handler)
       throws InterruptedException {
-    try (session) {
-      var messages = session.receive(MOST_MESSAGES, Duration.ZERO);
-      messages.forEach(each -> handler.accept(() -> each.payload().asText()));
-      session
-          .settle(
-              messages.stream()
-                  .map(each -> new HeldSession.Settled(each.sequence(), Settlement.complete()))
-                  .toList())
-          .toCompletableFuture()
-          .join();
-      return messages.size();
+    var messages = session.receiveKnown(MOST_MESSAGES, Duration.ZERO);
+    messages.forEach(each -> handler.accept(() -> each.payload().asText()));
+    var durable =
+        session
+            .settle(
+                messages.stream()
+                    .map(each -> new HeldSession.Settled(each.sequence(), Settlement.complete()))
+                    .toList())
+            .toCompletableFuture();
+    if (!session.closesBehindSettlements()) {
+      durable.join();
     }
+    session.close();
+    durable.join();
+    return messages.size();
   }
 }

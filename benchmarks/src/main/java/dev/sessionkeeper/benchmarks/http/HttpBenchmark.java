@@ -2,6 +2,7 @@ package dev.sessionkeeper.benchmarks.http;
 
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.client.KeeperClient;
+import dev.sessionkeeper.client.provider.ServerQueueProvider;
 import dev.sessionkeeper.embedded.EmbeddedPostgres;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import java.io.PrintStream;
@@ -20,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * fsync. The server is a process of its own; consumers of all ways run in this process.
  *
  * <p>Direct use has 16 consumers with one held session each, and 128 for comparison, because the
- * four HTTP consumers hold that many.
+ * four consumers of {@code work} hold that many. <i>Provider</i> is the Java provider over HTTP.
  *
  * <p>{@code HttpBenchmark [repetitions] [scale] [cell…]}; cells are {@code 1}, {@code 10}, {@code
  * 100} messages in a session, and {@code latency}. At scale 1 a repetition takes about 20 seconds.
@@ -63,6 +64,8 @@ public final class HttpBenchmark {
                       new DirectWay("direct", provider, 16),
                       new DirectWay("direct, 128", provider, 128),
                       new WorkWay(calls, 4, 32, "PT0.1S"),
+                      new DirectWay("provider", ServerQueueProvider.over(client), 16),
+                      new DirectWay("provider, 128", ServerQueueProvider.over(client), 128),
                       new SingleCallsWay(client, calls)));
           var cells =
               arguments.length > 2 ? List.of(arguments).subList(2, arguments.length) : CELLS;

@@ -31,6 +31,10 @@ final class ServerCalls {
       return new About(queue, Optional.empty(), 0);
     }
 
+    static About session(QueueName queue, SessionId session, long epoch) {
+      return new About(queue, Optional.of(session), epoch);
+    }
+
     SessionId sessionOrQueue() {
       return session.orElseGet(() -> SessionId.fromKey(queue.value()));
     }
@@ -41,7 +45,12 @@ final class ServerCalls {
   }
 
   byte[] post(About about, String path, ObjectNode body) {
-    return call(about, "POST", path, Optional.of(body));
+    return call(about, "POST", path, Optional.of(Wire.bytes(body)));
+  }
+
+  /** Posts JSON that is written already. */
+  byte[] post(About about, String path, byte[] json) {
+    return call(about, "POST", path, Optional.of(json));
   }
 
   /** Makes a call that waits at the server; interrupting it ends the wait. */
@@ -73,13 +82,9 @@ final class ServerCalls {
     return translated(about, () -> client.call(method, path, headers, body));
   }
 
-  private byte[] call(About about, String method, String path, Optional<ObjectNode> body) {
+  private byte[] call(About about, String method, String path, Optional<byte[]> body) {
     return translated(
-        about,
-        () ->
-            client
-                .call(method, path, body.isPresent() ? JSON : Map.of(), body.map(Wire::bytes))
-                .body());
+        about, () -> client.call(method, path, body.isPresent() ? JSON : Map.of(), body).body());
   }
 
   private static String asked(Map<String, String> query) {

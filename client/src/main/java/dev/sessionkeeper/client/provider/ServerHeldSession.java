@@ -8,13 +8,13 @@ import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
-import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.client.KeeperClient;
+import dev.sessionkeeper.client.provider.Outbox.Settle;
 import dev.sessionkeeper.client.provider.ServerCalls.About;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Base64;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,46 +22,79 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A lease at the server. A settlement is one request, and is durable when its stage is returned.
+ * A lease at the server.
+ *
+ * <p>Settlements, renewals, the release and {@link #receiveKnown} travel in {@link Rounds}. A
+ * receive that waits, and one behind open deliveries, is a request of its own.
  */
 final class ServerHeldSession implements HeldSession {
   private static final int MOST_MESSAGES = Limits.DEFAULT.maxBatch();
   private static final String OCTETS = "application/octet-stream";
 
   private final ServerCalls calls;
+  private final Rounds rounds;
+  private final Outbox outbox;
   private final About about;
   private final String path;
   private final SessionId id;
+  private final Prefetch prefetch;
   private final Set<Long> open = ConcurrentHashMap.newKeySet();
+  private volatile CompletableFuture<Void> lastSettled = CompletableFuture.completedFuture(null);
   private volatile Lease lease;
   private volatile boolean closed;
 
-  private ServerHeldSession(
-      ServerCalls calls, QueueName queue, String path, SessionId id, Lease lease) {
+  ServerHeldSession(
+      ServerCalls calls,
+      Rounds rounds,
+      Outbox outbox,
+      About about,
+      String queuePath,
+      Lease lease,
+      Prefetch prefetch) {
     this.calls = calls;
-    this.about = new About(queue, Optional.of(id), lease.epoch());
-    this.path = path;
-    this.id = id;
+    this.rounds = rounds;
+    this.outbox = outbox;
+    this.about = about;
+    this.path = queuePath + "/leases/" + KeeperClient.encoded(outbox.leaseId());
+    this.id = outbox.session();
     this.lease = lease;
+    this.prefetch = prefetch;
   }
 
+  /** Returns the session of a granted lease, without messages. */
   static ServerHeldSession of(
-      ServerCalls calls, QueueName queue, String queuePath, Owner owner, JsonNode granted) {
+      ServerCalls calls,
+      Rounds rounds,
+      QueueName queue,
+      String queuePath,
+      Owner owner,
+      JsonNode granted,
+      AtomicInteger expected) {
     var id = SessionId.of(granted.path("sessionId").asString());
-    return new ServerHeldSession(
-        calls,
-        queue,
-        queuePath + "/leases/" + KeeperClient.encoded(granted.path("leaseId").asString()),
-        id,
+    var lease =
         new Lease(
             "session " + id,
             owner,
             granted.path("epoch").asLong(),
-            Instant.parse(granted.path("lockedUntil").asString())));
+            Instant.parse(granted.path("lockedUntil").asString()));
+    return new ServerHeldSession(
+        calls,
+        rounds,
+        new Outbox(granted.path("leaseId").asString(), id, lease),
+        About.session(queue, id, lease.epoch()),
+        queuePath,
+        lease,
+        new Prefetch(expected, List.of()));
+  }
+
+  Outbox outbox() {
+    return outbox;
   }
 
   @Override
@@ -77,6 +110,10 @@ final class ServerHeldSession implements HeldSession {
   @Override
   public List<Delivery> receive(int max, Duration wait) throws InterruptedException {
     requireOpen();
+    awaitSettlements();
+    if (!prefetch.isEmpty()) {
+      return handOut(max);
+    }
     // Every answer begins with the open deliveries of the lease, so that a lost answer can be
     // requested again.
     var query =
@@ -86,65 +123,98 @@ final class ServerHeldSession implements HeldSession {
             "wait",
             ServerSessions.shortest(wait).toString());
     var answer = calls.waiting(() -> calls.get(about, path + "/messages", query));
-    var fresh =
-        Wire.messages(answer, "messages").stream()
-            .map(Wire.Received::delivery)
-            .filter(delivery -> !open.contains(delivery.sequence()))
-            .toList();
-    fresh.forEach(delivery -> open.add(delivery.sequence()));
-    return fresh;
+    return handOut(
+        Wire.messages(answer, "messages").stream().map(Wire.Received::delivery).toList(), max);
+  }
+
+  @Override
+  public List<Delivery> receiveKnown(int max, Duration wait) throws InterruptedException {
+    requireOpen();
+    prefetch.expect(max);
+    if (!prefetch.isEmpty()) {
+      return handOut(max);
+    }
+    return wait.isZero() && open.isEmpty()
+        ? handOut(rounds.receive(outbox, Math.min(max, MOST_MESSAGES)), max)
+        : receive(max, wait);
+  }
+
+  private List<Delivery> handOut(List<Delivery> come, int max) {
+    prefetch.add(come.stream().filter(each -> !open.contains(each.sequence())).toList(), max);
+    return handOut(max);
+  }
+
+  private List<Delivery> handOut(int max) {
+    var taken = prefetch.take(max);
+    taken.forEach(each -> open.add(each.sequence()));
+    return taken;
+  }
+
+  @Override
+  public boolean mayHaveMore() {
+    return prefetch.mayHaveMore();
   }
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements) {
-    return settle(settlements, Wire.object());
+    return settle(Settle.of(settlements, Optional.empty()));
   }
 
   @Override
   public CompletionStage<Void> settle(List<Settled> settlements, SessionState.Write state) {
-    var body = Wire.object().put("state", Base64.getEncoder().encodeToString(state.bytes()));
-    if (state.expectedVersion() != SessionState.ANY_VERSION) {
-      body.put("stateVersion", state.expectedVersion());
-    }
-    return settle(settlements, body);
+    return settle(Settle.of(settlements, Optional.of(state)));
   }
 
-  private CompletionStage<Void> settle(List<Settled> settlements, ObjectNode body) {
-    try {
-      requireOpen();
-      var all = body.putArray("settlements");
-      for (var settled : settlements) {
-        all.add(Wire.settlement(settled.settlement()).put("sequence", settled.sequence()));
-      }
-      calls.post(about, path + "/settlements", body);
-      forget(settlements);
-      return CompletableFuture.completedFuture(null);
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(e);
+  private CompletionStage<Void> settle(Settle settle) {
+    if (closed) {
+      return CompletableFuture.failedFuture(lost());
+    }
+    var before = new HashSet<>(open);
+    if (!settle.endsDeliveries()) {
+      before.retainAll(sequences(settle));
+    }
+    open.removeAll(before);
+    if (settle.endsDeliveries()) {
+      // The server delivers the messages behind it again.
+      prefetch.clear();
+    }
+    var durable = rounds.settle(outbox, settle).whenComplete((done, e) -> reopen(before, e));
+    lastSettled = durable;
+    return durable;
+  }
+
+  private static Set<Long> sequences(Settle settle) {
+    return settle.settled().stream().map(Settled::sequence).collect(Collectors.toSet());
+  }
+
+  private void reopen(Set<Long> before, @Nullable Throwable e) {
+    if (e != null) {
+      open.addAll(before);
     }
   }
 
-  /** Forgets deliveries behind a retried message: the server delivers these messages again. */
-  private void forget(List<Settled> settlements) {
-    for (var settled : settlements) {
-      open.remove(settled.sequence());
-      if (settled.settlement() instanceof Settlement.Retry) {
-        open.clear();
-      }
+  @Override
+  public boolean closesBehindSettlements() {
+    return true;
+  }
+
+  private void awaitSettlements() {
+    if (!lastSettled.isDone()) {
+      var unused = Rounds.joined(lastSettled.exceptionally(e -> null));
     }
   }
 
   @Override
   public Lease renew() {
     requireOpen();
-    var renewed = Wire.read(calls.post(about, path + "/renew", Wire.object()));
-    lease = lease.until(Instant.parse(renewed.path("lockedUntil").asString()));
+    lease = lease.until(rounds.renew(outbox));
     return lease;
   }
 
   @Override
   public SessionState state() {
     requireOpen();
+    awaitSettlements();
     var answer = calls.state(about, "GET", path + "/state", Map.of(), Optional.empty());
     long version = version(answer);
     return version == 0 ? SessionState.none() : new SessionState(answer.body(), version);
@@ -153,6 +223,7 @@ final class ServerHeldSession implements HeldSession {
   @Override
   public SessionState writeState(SessionState.Write write) {
     requireOpen();
+    awaitSettlements();
     var headers =
         write.expectedVersion() == SessionState.ANY_VERSION
             ? Map.of("Content-Type", OCTETS)
@@ -171,16 +242,16 @@ final class ServerHeldSession implements HeldSession {
       return;
     }
     closed = true;
-    try {
-      calls.delete(about, path);
-    } catch (KeeperException.LockLost e) {
-      // Another owner has the session already, so there is nothing to release.
-    }
+    rounds.releaseNow(outbox);
   }
 
   private void requireOpen() {
     if (closed) {
-      throw new KeeperException.LockLost("session " + id, lease.epoch());
+      throw lost();
     }
+  }
+
+  private KeeperException lost() {
+    return new KeeperException.LockLost("session " + id, lease.epoch());
   }
 }

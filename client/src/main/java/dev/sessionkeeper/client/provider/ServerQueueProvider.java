@@ -57,6 +57,7 @@ public final class ServerQueueProvider
   private final ServerCalls calls;
   private final TimeSource time;
   private final Map<QueueName, QueueMode> modes = new ConcurrentHashMap<>();
+  private final Map<QueueName, Rounds> ordered = new ConcurrentHashMap<>();
   private final Map<QueueName, ServerMessages> loose = new ConcurrentHashMap<>();
   private volatile boolean closed;
 
@@ -144,7 +145,8 @@ public final class ServerQueueProvider
   @Override
   public AddressableSessions sessions(QueueName queue) {
     mode(queue).requireSessions(queue);
-    return new ServerSessions(calls, queue, path(queue), time);
+    var rounds = ordered.computeIfAbsent(queue, name -> new Rounds(calls, name, path(name), time));
+    return new ServerSessions(calls, queue, path(queue), rounds, time);
   }
 
   @Override
@@ -353,5 +355,6 @@ public final class ServerQueueProvider
   @Override
   public void close() {
     closed = true;
+    ordered.values().forEach(Rounds::close);
   }
 }

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import tools.jackson.databind.JsonNode;
 
 /** Sessions of one queue, over HTTP. */
@@ -29,20 +30,33 @@ final class ServerSessions implements AddressableSessions {
   private final ServerCalls calls;
   private final QueueName queue;
   private final String path;
+  private final Rounds rounds;
   private final TimeSource time;
+
+  /** Set by the first {@code receiveKnown}, see {@link Prefetch}. */
+  private final AtomicInteger prefetch = new AtomicInteger();
+
   private boolean ready;
   private Optional<Long> readyAskedAt = Optional.empty();
 
-  ServerSessions(ServerCalls calls, QueueName queue, String path, TimeSource time) {
+  ServerSessions(ServerCalls calls, QueueName queue, String path, Rounds rounds, TimeSource time) {
     this.calls = calls;
     this.queue = queue;
     this.path = path;
+    this.rounds = rounds;
     this.time = time;
   }
 
   @Override
   public AcceptResult acceptNext(Owner owner, Duration wait) throws InterruptedException {
-    return accept(Optional.empty(), owner, wait);
+    if (prefetch.get() == 0) {
+      // Messages that come along count as delivered, and this caller may want none.
+      return accept(Optional.empty(), owner, wait);
+    }
+    return rounds
+        .accept(owner, prefetch, shortest(wait))
+        .<AcceptResult>map(AcceptResult.Accepted::new)
+        .orElseGet(AcceptResult.NoSession::new);
   }
 
   @Override
@@ -62,7 +76,8 @@ final class ServerSessions implements AddressableSessions {
       return granted.length == 0
           ? new AcceptResult.NoSession()
           : new AcceptResult.Accepted(
-              ServerHeldSession.of(calls, queue, path, owner, Wire.read(granted)));
+              ServerHeldSession.of(
+                  calls, rounds, queue, path, owner, Wire.read(granted), prefetch));
     } catch (ProblemException e) {
       return refused(e.type(), e.document());
     }

@@ -89,6 +89,8 @@ record WorkRequest(
   enum Then {
     /** Continue the session with its next messages, or release it if there are none. */
     NEXT,
+    /** Continue the session with its next messages; keep it if there are none. */
+    MORE,
     /** Keep the session without receiving. */
     KEEP,
     /** Release the session. */
@@ -157,8 +159,9 @@ record WorkRequest(
   }
 
   /**
-   * Sessions to accept.
+   * Sessions to accept, and the limits of each session, including those that continue.
    *
+   * @param sessions how many to accept at most; with 0 only the limits apply
    * @param state whether to include the state of each session; true by default
    */
   record WorkTake(
@@ -176,7 +179,7 @@ record WorkRequest(
             Optional.empty());
 
     static WorkTake read(Fields in) {
-      var sessions = in.optional("sessions", Decode.integer(1, MAX_SESSIONS));
+      var sessions = in.optional("sessions", Decode.integer(0, MAX_SESSIONS));
       var messages = in.optional("messages", Decode.integer(1, Limits.DEFAULT.maxBatch()));
       var bytes = in.optional("bytes", Decode.integer(1024L, ReceiveForAnswer.MOST_BYTES));
       var wait = in.optional("wait", Decode.duration(Duration.ZERO, Queues.MAX_WAIT));

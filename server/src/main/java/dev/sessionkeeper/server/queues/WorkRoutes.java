@@ -80,7 +80,7 @@ final class WorkRoutes {
     var renewed = renew(queue, actor, wish.renewed());
     var taken = new ArrayList<>(settled.next());
     boolean isLogged = false;
-    if (wish.take().isPresent()) {
+    if (wish.each().mostSessions() > 0 && wish.take().isPresent()) {
       var owner = Owner.of(wish.owner().orElse(actor.name()));
       taken.addAll(sessions.takeReady(queue, actor, owner, wish.each(), budget, answer));
       if (taken.isEmpty() && !wish.each().patienceOrNone().isZero()) {

@@ -137,7 +137,7 @@ final class WorkSessions {
     return session.closesBehindSettlements()
         && wish.state().isEmpty()
         && switch (wish.following()) {
-          case KEEP -> false;
+          case KEEP, MORE -> false;
           case NEXT -> !session.mayHaveMore();
           case RELEASE -> true;
         };
@@ -183,14 +183,16 @@ final class WorkSessions {
       return Optional.empty();
     }
     try {
-      if (wish.following() == Then.NEXT && hasRoom && mayGoOn(queue, actor, wish.leaseId())) {
+      if (wish.following() != Then.RELEASE && hasRoom && mayGoOn(queue, actor, wish.leaseId())) {
         var deliveries = receive(queue, session, limit);
         if (!deliveries.isEmpty()) {
           limits.received(queue, actor, wish.leaseId(), deliveries);
           return Optional.of(new InHand(wish.leaseId(), session, deliveries));
         }
       }
-      release(queue, actor, wish.leaseId(), session);
+      if (wish.following() != Then.MORE) {
+        release(queue, actor, wish.leaseId(), session);
+      }
     } catch (KeeperException e) {
       log.debug("Session {} is not continued; its lease will expire", session.id(), e);
     }

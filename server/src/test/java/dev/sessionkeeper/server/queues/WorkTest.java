@@ -152,6 +152,29 @@ class WorkTest {
 
   @ParameterizedTest
   @EnumSource
+  void moreKeepsASessionThatHasNoMessages(Store store) {
+    var server = store.server();
+    var queue = queue(server);
+    send(server, queue, "s", 1, 1);
+    var session = work(server, queue, take("m1", 1, 10, "PT5S")).get("sessions").get(0);
+    var nothingNew = ",\"take\":{\"sessions\":0,\"messages\":10}";
+
+    var empty =
+        work(server, queue, round("m2", List.of(settle(session, "complete", "more")), nothingNew));
+    assertThat(empty.get("settled").findValuesAsString("outcome")).containsExactly("settled");
+    assertThat(empty.get("sessions")).isEmpty();
+
+    send(server, queue, "s", 2, 2);
+    assertThat(work(server, queue, take("m3", 1, 10, "PT0S")).get("sessions")).isEmpty();
+    var more =
+        "{\"leaseId\":\"%s\",\"then\":\"more\"}".formatted(session.get("leaseId").asString());
+    var next = work(server, queue, round("m4", List.of(more), nothingNew)).get("sessions").get(0);
+    assertThat(next.get("leaseId")).isEqualTo(session.get("leaseId"));
+    assertThat(bodies(next)).containsExactly(2);
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void aLostAnswerIsGivenAgainByAnyServerAndNothingIsDoneTwice(Store store) {
     var server = store.server();
     var queue = queue(server);
