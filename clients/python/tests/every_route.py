@@ -122,7 +122,7 @@ def queues():
     call("put_queues_queue_dead_letters_id_body", queue, letter, {"body": '{"n": 1}', "reason": "mended"})
     assert call("get_queues_queue_dead_letters_id_repairs", queue, letter).originals
     call("delete_queues_queue_dead_letters_id", queue, found[1].id)
-    call("post_queues_queue_dead_letters_replay", queue, replay_request={"all": True, "dryRun": True})
+    call("post_queues_queue_dead_letters_replay", queue, {"all": True, "dryRun": True})
 
     assert call("get_queues_queue_sessions", queue).sessions
     call("post_queues_queue_sessions_actions", queue, {"sessionId": "c", "action": "pause", "reason": "a look"})

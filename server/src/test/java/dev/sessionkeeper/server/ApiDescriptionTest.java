@@ -71,6 +71,32 @@ class ApiDescriptionTest {
   }
 
   @Test
+  void everyFieldAndEveryParameterHasAnExample() {
+    var missing = new TreeSet<String>();
+    for (var schema : document.at("/components/schemas").properties()) {
+      for (var field : schema.getValue().get("properties").properties()) {
+        if (!showsItsValues(field.getValue())) {
+          missing.add(schema.getKey() + "." + field.getKey());
+        }
+      }
+    }
+    for (var parameter : parameters()) {
+      if (!showsItsValues(parameter.node().get("schema"))) {
+        missing.add(parameter.method() + " " + parameter.path() + " " + parameter.name());
+      }
+    }
+    assertThat(missing).as("add them to openapi/words.json").isEmpty();
+  }
+
+  /** A reference leads to a schema whose own fields have examples. */
+  private static boolean showsItsValues(JsonNode schema) {
+    return !schema.path("examples").isEmpty()
+        || schema.has("enum")
+        || schema.path("type").asString("").equals("boolean")
+        || !schema.findValues("$ref").isEmpty();
+  }
+
+  @Test
   void everyEntryOfTheWordsIsAboutAFieldOrParameterThatExists() throws Exception {
     JsonNode words;
     try (var in = getClass().getResourceAsStream("/openapi/words.json")) {
@@ -145,5 +171,24 @@ class ApiDescriptionTest {
     assertThat(document.at("/paths/~1sessions/put/requestBody/required").asBoolean()).isTrue();
     assertThat(document.at("/paths/~1queues~1{queue}~1leases/post/requestBody/required"))
         .hasToString("false");
+  }
+
+  @Test
+  void aBodyThatIsDescribedAsOptionalMayBeLeftOut() {
+    server.put("/queues/api", "{\"mode\":\"ORDERED\"}");
+    server.put("/queues/loose", "{\"mode\":\"UNORDERED\"}");
+    int checked = 0;
+    for (var path : document.get("paths").properties()) {
+      for (var method : path.getValue().properties()) {
+        if (!method.getValue().at("/requestBody/required").asBoolean(true)) {
+          var queue = path.getKey().endsWith("/receive") ? "loose" : "api";
+          var real = path.getKey().replace("{queue}", queue).replaceAll("\\{[^}]*}", "none");
+          var reply = server.send(method.getKey().toUpperCase(Locale.ROOT), real, Optional.empty());
+          assertThat(reply.status()).as("%s: %s", real, reply.body()).isLessThan(400);
+          checked++;
+        }
+      }
+    }
+    assertThat(checked).isGreaterThan(2);
   }
 }

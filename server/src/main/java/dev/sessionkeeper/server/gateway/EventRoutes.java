@@ -44,7 +44,7 @@ final class EventRoutes {
             .answers(200, "The body of the delivery", "application/octet-stream"),
         Route.post("/events/replay", Role.OPERATE, Scope.queues(), this::replay)
             .summary("Send events to their bots again, in their original order; audited")
-            .takes(EventReplayRequest.class)
+            .takesSomeOf(EventReplayRequest.class)
             .answers(200, "Sent again, or counted", EventReplayRequest.Answer.class)
             .problems(ProblemType.NOT_SUPPORTED));
   }

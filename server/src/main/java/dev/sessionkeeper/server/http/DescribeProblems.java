@@ -58,11 +58,22 @@ final class DescribeProblems {
             "Names the problem. Clients branch on this field, never on the texts.",
             "enum",
             Arrays.stream(ProblemType.values()).map(ProblemType::uri).toList()));
-    properties.put("title", text("What is wrong, the same for all problems of the type"));
     properties.put(
-        "status", Map.of("type", "integer", "description", "The HTTP status of the answer"));
-    properties.put("detail", text("What is wrong with this request, and what to do"));
-    properties.put("correlationId", text("Names the request in the logs of the server"));
+        "title", text("What is wrong, the same for all problems of the type", "Unknown queue"));
+    properties.put(
+        "status",
+        Map.of(
+            "type",
+            "integer",
+            "description",
+            "The HTTP status of the answer",
+            "examples",
+            List.of(404)));
+    properties.put(
+        "detail",
+        text("What is wrong with this request, and what to do", "There is no queue ordres"));
+    properties.put(
+        "correlationId", text("Names the request in the logs of the server", "01JH5Q4X"));
     properties.put("errors", errors());
     return Map.of(
         "type",
@@ -83,6 +94,8 @@ final class DescribeProblems {
         "array",
         "description",
         "Every field that is wrong",
+        "examples",
+        List.of(List.of(Map.of("field", "messages[0].sessionId", "reason", "is missing"))),
         "items",
         Map.of(
             "type",
@@ -91,11 +104,12 @@ final class DescribeProblems {
             List.of("field", "reason"),
             "properties",
             Map.of(
-                "field", text("The path of the field, such as messages[0].sessionId"),
-                "reason", text("What is wrong with the field, and what is allowed"))));
+                "field", text("The path of the field", "messages[0].sessionId"),
+                "reason",
+                    text("What is wrong with the field, and what is allowed", "is missing"))));
   }
 
-  private static Map<String, Object> text(String description) {
-    return Map.of("type", "string", "description", description);
+  private static Map<String, Object> text(String description, String example) {
+    return Map.of("type", "string", "description", description, "examples", List.of(example));
   }
 }

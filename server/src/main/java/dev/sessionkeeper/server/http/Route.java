@@ -104,6 +104,11 @@ public final class Route {
     return with(docs.request(RouteDocs.Body.json(type)));
   }
 
+  /** Reads JSON as {@link #takes(Class)} does; of its optional fields, at least one is needed. */
+  public Route takesSomeOf(Class<? extends Record> type) {
+    return with(docs.request(RouteDocs.Body.json(type).needed()));
+  }
+
   /** Accepts bytes; the media type is only described. */
   public Route takes(String mediaType) {
     return with(docs.request(RouteDocs.Body.of(mediaType)));

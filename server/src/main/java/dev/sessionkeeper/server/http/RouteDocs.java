@@ -30,14 +30,22 @@ record RouteDocs(
    */
   record Parameter(String name, String description, Role role) {}
 
-  /** A body: its media type and, if it is JSON, the record that describes it. */
-  record Body(String mediaType, Optional<Class<?>> type) {
+  /**
+   * A body: its media type and, if it is JSON, the record that describes it.
+   *
+   * @param isNeeded whether a request without it is refused, even if each field is optional
+   */
+  record Body(String mediaType, Optional<Class<?>> type, boolean isNeeded) {
     static Body json(Class<?> type) {
-      return new Body("application/json", Optional.of(type));
+      return new Body("application/json", Optional.of(type), false);
     }
 
     static Body of(String mediaType) {
-      return new Body(mediaType, Optional.empty());
+      return new Body(mediaType, Optional.empty(), true);
+    }
+
+    Body needed() {
+      return new Body(mediaType, type, true);
     }
   }
 

@@ -67,9 +67,9 @@ final class Schemas {
     return named;
   }
 
-  /** Returns whether a request must have this body: bytes, or an object with required fields. */
+  /** Returns whether a request must have this body. An object with required fields is needed. */
   boolean isNeeded(RouteDocs.Body body) {
-    return body.type().isEmpty()
+    return body.isNeeded()
         || Arrays.stream(body.type().get().getRecordComponents())
             .anyMatch(component -> component.getType() != Optional.class);
   }

@@ -43,7 +43,7 @@ final class DeadLetterRoutes {
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_FOUND, ProblemType.NOT_SUPPORTED),
         Route.post("/queues/{queue}/dead-letters/replay", Role.OPERATE, Scope.queue(), this::replay)
             .summary("Put dead letters back in their original order; audited")
-            .takes(ReplayRequest.class)
+            .takesSomeOf(ReplayRequest.class)
             .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "Put back, or counted", ReplayRequest.Answer.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED),
