@@ -107,7 +107,7 @@ final class Rounds implements AutoCloseable {
   private void withdraw(Accept accept) {
     if (!accept.done().cancel(false)) {
       var unused =
-          accept.done().thenAccept(come -> come.ifPresent(session -> release(session.outbox())));
+          accept.done().thenAccept(come -> come.ifPresent(session -> giveBack(session.outbox())));
       return;
     }
     synchronized (this) {
@@ -174,6 +174,10 @@ final class Rounds implements AutoCloseable {
       sendNow(outbox);
     }
     return release.done();
+  }
+
+  private void giveBack(Outbox outbox) {
+    var unused = release(outbox);
   }
 
   static <T> T joined(CompletableFuture<T> stage) {
@@ -396,7 +400,7 @@ final class Rounds implements AutoCloseable {
         isTaken = accept.done().complete(Optional.of(held(granted, accept)));
       }
       if (!isTaken) {
-        release(outbox(granted, lease(granted, Owner.of("nobody"))));
+        giveBack(outbox(granted, lease(granted, Owner.of("nobody"))));
       }
     }
     keepWaiting(accepts);
@@ -441,7 +445,7 @@ final class Rounds implements AutoCloseable {
     try {
       exchange(round);
       if (Thread.interrupted()) {
-        giveBack(round);
+        lookBack(round);
       }
     } finally {
       synchronized (this) {
@@ -453,7 +457,7 @@ final class Rounds implements AutoCloseable {
   }
 
   /** The server may have granted sessions in an answer that was cut off. */
-  private void giveBack(Round round) {
+  private void lookBack(Round round) {
     try {
       handOut(round, ReadRound.from(sent(round.lookingBack())).sessions());
     } catch (KeeperException e) {
