@@ -2,7 +2,10 @@
 // Reads a stream in a browser. The page's own backend gives it a short-lived token at ./token; the key of the
 // backend never reaches the browser. Events are acknowledged after they are on the page.
 
-/** @typedef {{server: string, stream: string, subscriber: string, token: string}} Grant */
+/**
+ * What the backend grants. `events` lists the names of the events that the page shows beside those without a name.
+ * @typedef {{server: string, stream: string, subscriber: string, token: string, events?: string[]}} Grant
+ */
 
 const status = /** @type {HTMLElement} */ (document.getElementById("status"));
 const list = /** @type {HTMLElement} */ (document.getElementById("events"));
@@ -48,13 +51,16 @@ async function connect() {
   const source = new EventSource(addressOf(to));
   let acknowledging = 0;
   source.onopen = () => (status.textContent = "Connected");
-  source.onmessage = (event) => {
+  /** @param {MessageEvent} event */
+  const received = (event) => {
     show(event);
     status.textContent = `${shown} events`;
     // Events that come together are acknowledged together.
     clearTimeout(acknowledging);
     acknowledging = setTimeout(() => acknowledge(to), 50);
   };
+  // A browser hands an event with a name to the listeners of that name only.
+  for (const name of ["message", ...(to.events ?? [])]) source.addEventListener(name, received);
   source.onerror = () => {
     // The token has expired, or the server is away: a new token resumes behind the last event shown.
     source.close();

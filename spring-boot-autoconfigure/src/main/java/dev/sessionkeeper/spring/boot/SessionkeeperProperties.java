@@ -112,19 +112,14 @@ public record SessionkeeperProperties(
    * @param jitter The part by which a delay may be shorter or longer, 0 to 1.
    */
   public record Retry(
-      @Nullable Duration delay,
-      @Nullable Double multiplier,
-      @Nullable Duration maxDelay,
-      @Nullable Double jitter) {
+      @DefaultValue("1s") Duration delay,
+      @DefaultValue("2") double multiplier,
+      @DefaultValue("16s") Duration maxDelay,
+      @DefaultValue("0.25") double jitter) {
 
     RetryPolicy policy() {
-      var defaults = RetryPolicy.ofDefaults();
-      return new RetryPolicy(
-          defaults.maxAttempts(),
-          delay == null ? defaults.first() : delay,
-          multiplier == null ? defaults.factor() : multiplier,
-          maxDelay == null ? defaults.most() : maxDelay,
-          jitter == null ? defaults.jitter() : jitter);
+      var attempts = RetryPolicy.ofDefaults().maxAttempts();
+      return new RetryPolicy(attempts, delay, multiplier, maxDelay, jitter);
     }
   }
 
