@@ -116,8 +116,7 @@ export interface paths {
         /** The newest runs, at most 100 */
         get: operations["getBulk"];
         put?: never;
-        /** Count the messages of a replay of events (act replayEvents, dryRun), or begin it with the token of that; audited */
-        post: operations["postBulk"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -576,7 +575,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Dead letters by age and by what they died of; at most 8 MB on a page */
+        /** Dead letters, newest first, by what they died of; at most 8 MB on a page */
         get: operations["getQueuesQueueDeadLettersSearch"];
         put?: never;
         post?: never;
@@ -1383,16 +1382,31 @@ export interface components {
              * @example ci
              */
             name: string;
-            /** @description key, certificate or token; removed for one that the configuration no longer names */
+            /**
+             * @description key, certificate or token; removed for one that the configuration no longer names
+             * @example key
+             */
             kind: string;
-            /** @description Its roles; empty for tokens, which bring their own */
+            /**
+             * @description Its roles; empty for tokens, which bring their own
+             * @example [
+             *       "consume",
+             *       "send"
+             *     ]
+             */
             roles: string[];
             /**
              * Format: uuid
              * @description The one tenant that it reaches
+             * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
              */
             tenant?: string;
-            /** @description The only queues that it reaches */
+            /**
+             * @description The only queues that it reaches
+             * @example [
+             *       "orders"
+             *     ]
+             */
             queues?: string[];
             /**
              * Format: date-time
@@ -1581,7 +1595,10 @@ export interface components {
              * @example orders
              */
             name: string;
-            /** @description The version of the server */
+            /**
+             * @description The version of the server
+             * @example 0.1.0
+             */
             version: string;
             /**
              * Format: date-time
@@ -1592,6 +1609,7 @@ export interface components {
             /**
              * Format: date-time
              * @description When the server was last heard of
+             * @example 2026-01-31T12:00:00.000000Z
              */
             lastSeenAt: string;
             /** @description Whether the server has not been heard of for a while */
@@ -1607,13 +1625,17 @@ export interface components {
              * @example pull_request
              */
             type: string;
-            /** @description The payload of the event, as GitHub would send it */
+            /**
+             * @description The payload of the event, as GitHub would send it
+             * @example {"action":"opened","number":7}
+             */
             payload: string;
         };
         BotListFailure: {
             /**
              * Format: date-time
              * @description When the delivery failed
+             * @example 2026-01-31T12:00:00.000000Z
              */
             at: string;
             /**
@@ -1627,7 +1649,10 @@ export interface components {
              * @example 1
              */
             attempt: number;
-            /** @description Why the delivery failed */
+            /**
+             * @description Why the delivery failed
+             * @example connection refused
+             */
             error: string;
         };
         BotListItem: {
@@ -1641,25 +1666,46 @@ export interface components {
              * @example orders
              */
             queue: string;
-            /** @description The events that the bot subscribes to */
+            /**
+             * @description The events that the bot subscribes to
+             * @example [
+             *       "pull_request"
+             *     ]
+             */
             events: string[];
-            /** @description The repositories that the bot subscribes to; absent for all */
+            /**
+             * @description The repositories that the bot subscribes to; absent for all
+             * @example [
+             *       "acme/app"
+             *     ]
+             */
             repositories?: string[];
-            /** @description The ordering scope: none, entity or repository */
-            scope: string;
+            /**
+             * @description The ordering scope
+             * @enum {string}
+             */
+            scope: "NONE" | "ENTITY" | "REPOSITORY";
             /**
              * Format: int64
              * @description Sessions that are held now, over all servers
+             * @example 4
              */
             held: number;
             /**
              * Format: int32
              * @description The most sessions that may be held at once
+             * @example 16
              */
             maxConcurrentSessions: number;
-            /** @description How the bot gets its messages: push or pull */
-            delivery: string;
-            /** @description The endpoint of a pushed bot */
+            /**
+             * @description How the bot gets its messages: push or pull
+             * @enum {string}
+             */
+            delivery: "push" | "pull";
+            /**
+             * @description The endpoint of a pushed bot
+             * @example https://reviewer.example/hook
+             */
             target?: string;
             /** @description Whether pushes are stopped because the endpoint does not answer, as this server sees it */
             circuitOpen: boolean;
@@ -1678,7 +1724,10 @@ export interface components {
             bot: string;
             /** @description Whether the bot would get the event */
             matched: boolean;
-            /** @description Why the bot would get the event, or would not */
+            /**
+             * @description Why the bot would get the event, or would not
+             * @example reviewer subscribes to pull_request of acme/app
+             */
             explanation: string;
             /**
              * @description Names the session. The server handles messages of one session one at a time, in order.
@@ -1701,7 +1750,10 @@ export interface components {
              * @example ready
              */
             status?: string;
-            /** @description Only sessions whose id begins so */
+            /**
+             * @description Only sessions whose id begins so
+             * @example acme/
+             */
             prefix?: string;
             /**
              * @description Names the session. The server handles messages of one session one at a time, in order.
@@ -1713,29 +1765,11 @@ export interface components {
              * @example the customer is unknown
              */
             reason?: string;
-            /** @description Only dead letters of this cause */
+            /**
+             * @description Only dead letters of this cause
+             * @example 5f2c9d1e
+             */
             fingerprint?: string;
-            /**
-             * Format: uuid
-             * @description The id of the event
-             * @example evt_abc
-             */
-            eventId?: string;
-            /**
-             * @description The bot
-             * @example reviewer
-             */
-            bot?: string;
-            /**
-             * @description owner/name of the repository
-             * @example acme/app
-             */
-            repository?: string;
-            /**
-             * @description The type
-             * @example pull_request
-             */
-            type?: string;
             /**
              * Format: date-time
              * @description From this time on
@@ -1754,7 +1788,7 @@ export interface components {
              * @description What to do with each session or dead letter
              * @enum {string}
              */
-            act: "pause" | "resume" | "park" | "release" | "deadLetterAll" | "replay" | "discard" | "replayEvents";
+            act: "pause" | "resume" | "park" | "release" | "deadLetterAll" | "replay" | "discard";
             /** @description Which sessions or dead letters are meant; absent for all */
             filter?: components["schemas"]["BulkFilter"];
             /**
@@ -1762,7 +1796,10 @@ export interface components {
              * @example true
              */
             dryRun?: boolean;
-            /** @description The token of the dry run with the same act and filter */
+            /**
+             * @description The token of the dry run with the same act and filter
+             * @example b_5c1…
+             */
             token?: string;
             /**
              * @description Why, for later readers of the audit log
@@ -1774,31 +1811,52 @@ export interface components {
             /**
              * Format: int64
              * @description How many the act would change
+             * @example 120
              */
             count: number;
             /** @description False above 10,000 */
             countIsExact: boolean;
-            /** @description The first ten */
+            /**
+             * @description The first ten
+             * @example [
+             *       "acme/app/pull/7"
+             *     ]
+             */
             samples: string[];
-            /** @description Confirms the act. Valid for five minutes, for this caller, act, queue and filter */
+            /**
+             * @description Confirms the act. Valid for five minutes, for this caller, act, queue and filter
+             * @example b_5c1…
+             */
             token: string;
         };
         BulkRun: {
             /**
              * Format: uuid
              * @description Names the run
+             * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
              */
             id: string;
-            /** @description What the run does */
+            /**
+             * @description What the run does
+             * @example resume
+             */
             act: string;
             /**
              * @description The queue
              * @example orders
              */
-            queue?: string;
-            /** @description Which sessions or dead letters are meant */
+            queue: string;
+            /**
+             * @description Which sessions or dead letters are meant
+             * @example {
+             *       "prefix": "acme/"
+             *     }
+             */
             filter: unknown;
-            /** @description The credential that started the run */
+            /**
+             * @description The credential that started the run
+             * @example anna
+             */
             actor: string;
             /**
              * @description Why, for later readers of the audit log
@@ -1813,16 +1871,19 @@ export interface components {
             /**
              * Format: int64
              * @description How many the dry run counted
+             * @example 120
              */
             total: number;
             /**
              * Format: int64
              * @description How many sessions or dead letters were examined
+             * @example 80
              */
             done: number;
             /**
              * Format: int64
              * @description How many were changed
+             * @example 79
              */
             changed: number;
             /**
@@ -1833,16 +1894,19 @@ export interface components {
             /**
              * Format: date-time
              * @description When the run was started
+             * @example 2026-01-31T12:00:00.000000Z
              */
             createdAt: string;
             /**
              * Format: date-time
              * @description When the run last made progress
+             * @example 2026-01-31T12:00:00.000000Z
              */
             updatedAt: string;
             /**
              * Format: date-time
              * @description When the run ended
+             * @example 2026-01-31T12:00:00.000000Z
              */
             finishedAt?: string;
         };
@@ -1874,6 +1938,7 @@ export interface components {
             /**
              * Format: int32
              * @description How many of the newest dead letters were grouped
+             * @example 5000
              */
             lookedAt: number;
         };
@@ -1883,7 +1948,10 @@ export interface components {
              * @example {"total": "12.50"}
              */
             body: string;
-            /** @description The digest of the body that the person saw; another body now is a conflict */
+            /**
+             * @description The digest of the body that the person saw; another body now is a conflict
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             sha256?: string;
             /**
              * @description Why, for later readers of the audit log
@@ -1894,7 +1962,10 @@ export interface components {
         DeadLetterSearchRepairs: {
             /** @description The dead letter with its body */
             deadLetter: components["schemas"]["DeadLetterView"];
-            /** @description The digest of the body, to be sent with a repair */
+            /**
+             * @description The digest of the body, to be sent with a repair
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             sha256: string;
             /** @description The bodies before each repair */
             originals: components["schemas"]["RepairTableOriginal"][];
@@ -2088,7 +2159,8 @@ export interface components {
             sessionsEnded: number;
             /**
              * Format: int32
-             * @description The sessions of this page
+             * @description Registered sessions in which the id was replaced
+             * @example 3
              */
             sessions: number;
             /**
@@ -2284,9 +2356,19 @@ export interface components {
              * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
              */
             traceparent: string;
-            /** @description The headers of its delivery */
+            /**
+             * @description The headers of its delivery
+             * @example {
+             *       "X-GitHub-Event": "pull_request"
+             *     }
+             */
             headers: unknown;
-            /** @description The verdict of each bot */
+            /**
+             * @description The verdict of each bot
+             * @example {
+             *       "reviewer": "got it"
+             *     }
+             */
             bots: unknown;
             /** @description The messages that were made of it */
             messages: components["schemas"]["RoutedMessage"][];
@@ -2501,7 +2583,12 @@ export interface components {
              * @example 6f9619ff-8b86-d011-b42d-00c04fc964ff
              */
             tenant?: string;
-            /** @description The queues of this page */
+            /**
+             * @description The only queues that the key reaches
+             * @example [
+             *       "orders"
+             *     ]
+             */
             queues?: string[];
             /**
              * Format: date-time
@@ -2556,7 +2643,12 @@ export interface components {
              * @example 6f9619ff-8b86-d011-b42d-00c04fc964ff
              */
             tenant?: string;
-            /** @description The queues of this page */
+            /**
+             * @description The only queues that the key reaches. Default: all
+             * @example [
+             *       "orders"
+             *     ]
+             */
             queues?: string[];
             /**
              * Format: duration
@@ -2569,6 +2661,7 @@ export interface components {
             /**
              * Format: int32
              * @description The kind of the sessions
+             * @example 1
              */
             kind: number;
             /**
@@ -2576,11 +2669,21 @@ export interface components {
              * @example orders
              */
             name: string;
-            /** @description Active sessions of this kind at the times in at */
+            /**
+             * @description Active sessions of this kind at the times in at
+             * @example [
+             *       12
+             *     ]
+             */
             active: number[];
         };
         KindSamplesView: {
-            /** @description The times of the samples, the oldest first */
+            /**
+             * @description The times of the samples, the oldest first
+             * @example [
+             *       "2026-01-31T12:00:00.000000Z"
+             *     ]
+             */
             at: string[];
             /** @description One line for each kind */
             kinds: components["schemas"]["KindSamplesLine"][];
@@ -2657,6 +2760,7 @@ export interface components {
             /**
              * Format: int64
              * @description The number of the event in its stream
+             * @example 1042
              */
             id: number;
             /**
@@ -2671,11 +2775,15 @@ export interface components {
              *     }
              */
             data?: unknown;
-            /** @description The data where they are no JSON, or were cut */
+            /**
+             * @description The data where they are no JSON, or were cut
+             * @example price changed
+             */
             text?: string;
             /**
              * Format: date-time
              * @description When the event was stored
+             * @example 2026-01-31T12:00:00.000000Z
              */
             at: string;
         };
@@ -2685,25 +2793,52 @@ export interface components {
             /**
              * Format: int64
              * @description Ask for events before this number to continue; absent at the end
+             * @example 1042
              */
             before?: number;
         };
         /** @description Why the server refused a request, RFC 9457 */
         Problem: {
-            /** @description Names the request in the logs of the server */
+            /**
+             * @description Names the request in the logs of the server
+             * @example 01JH5Q4X
+             */
             correlationId: string;
-            /** @description What is wrong with this request, and what to do */
+            /**
+             * @description What is wrong with this request, and what to do
+             * @example There is no queue ordres
+             */
             detail: string;
-            /** @description Every field that is wrong */
+            /**
+             * @description Every field that is wrong
+             * @example [
+             *       {
+             *         "field": "messages[0].sessionId",
+             *         "reason": "is missing"
+             *       }
+             *     ]
+             */
             errors?: {
-                /** @description The path of the field, such as messages[0].sessionId */
+                /**
+                 * @description The path of the field
+                 * @example messages[0].sessionId
+                 */
                 field: string;
-                /** @description What is wrong with the field, and what is allowed */
+                /**
+                 * @description What is wrong with the field, and what is allowed
+                 * @example is missing
+                 */
                 reason: string;
             }[];
-            /** @description The HTTP status of the answer */
+            /**
+             * @description The HTTP status of the answer
+             * @example 404
+             */
             status: number;
-            /** @description What is wrong, the same for all problems of the type */
+            /**
+             * @description What is wrong, the same for all problems of the type
+             * @example Unknown queue
+             */
             title: string;
             /**
              * Format: uri
@@ -2855,10 +2990,17 @@ export interface components {
             events: components["schemas"]["PublishRequest"][];
         };
         PurgeRequest: {
-            /** @description The name of the queue, to confirm */
+            /**
+             * @description The name of the queue, to confirm
+             * @example orders
+             */
             confirm: string;
-            /** @description What to delete: messages or deadLetters */
-            part?: string;
+            /**
+             * @description What to delete: messages or deadLetters
+             * @example messages
+             * @enum {string}
+             */
+            part?: "messages" | "deadLetters";
         };
         PurgeRequestAnswer: {
             /**
@@ -2866,11 +3008,15 @@ export interface components {
              * @example orders
              */
             queue: string;
-            /** @description What was deleted */
+            /**
+             * @description What was deleted
+             * @example messages
+             */
             part: string;
             /**
              * Format: int64
              * @description How many were deleted
+             * @example 120
              */
             purged: number;
         };
@@ -3242,23 +3388,35 @@ export interface components {
             /**
              * Format: int64
              * @description Names the repair
+             * @example 3
              */
             id: number;
-            /** @description The credential that repaired it */
+            /**
+             * @description The credential that repaired it
+             * @example anna
+             */
             actor: string;
             /**
              * Format: date-time
              * @description When it was repaired
+             * @example 2026-01-31T12:00:00.000000Z
              */
             at: string;
-            /** @description The digest of the body before the repair */
+            /**
+             * @description The digest of the body before the repair
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             sha256: string;
             /**
              * Format: int64
              * @description The bytes of the body before the repair
+             * @example 512
              */
             size: number;
-            /** @description The body before the repair */
+            /**
+             * @description The body before the repair
+             * @example {"total": "12,50"}
+             */
             text: string;
         };
         ReplayRequest: {
@@ -3346,19 +3504,54 @@ export interface components {
             replay?: string;
         };
         SampleView: {
-            /** @description When the numbers were taken */
+            /**
+             * @description When the numbers were taken
+             * @example [
+             *       "2026-01-31T12:00:00.000000Z"
+             *     ]
+             */
             at: string[];
-            /** @description Messages sent per second */
+            /**
+             * @description Messages sent per second
+             * @example [
+             *       12.5
+             *     ]
+             */
             in: number[];
-            /** @description Messages completed per second */
+            /**
+             * @description Messages completed per second
+             * @example [
+             *       12
+             *     ]
+             */
             out: number[];
-            /** @description Messages that are neither completed nor dead letters */
+            /**
+             * @description Messages that are neither completed nor dead letters
+             * @example [
+             *       340
+             *     ]
+             */
             depth: number[];
-            /** @description Age of the oldest message */
+            /**
+             * @description Age of the oldest message
+             * @example [
+             *       4
+             *     ]
+             */
             age: number[];
-            /** @description Dead letters */
+            /**
+             * @description Dead letters
+             * @example [
+             *       2
+             *     ]
+             */
             dead: number[];
-            /** @description Parked sessions */
+            /**
+             * @description Parked sessions
+             * @example [
+             *       1
+             *     ]
+             */
             parked: number[];
         };
         SamplesFeatureLine: {
@@ -3380,50 +3573,65 @@ export interface components {
             /**
              * Format: int64
              * @description Messages that are neither completed nor dead letters
+             * @example 340
              */
             depth: number;
             /**
              * Format: int64
              * @description Dead letters
+             * @example 2
              */
             dead: number;
             /**
              * Format: int64
              * @description Parked sessions
+             * @example 1
              */
             parked: number;
             /**
              * Format: int64
              * @description Paused sessions
+             * @example 0
              */
             paused: number;
             /**
              * Format: int64
              * @description Held sessions
+             * @example 16
              */
             held: number;
             /**
              * Format: duration
              * @description Age of the oldest message
+             * @example PT4S
              */
             oldestAge: string;
             /**
              * Format: double
              * @description Messages sent per second
+             * @example 12.5
              */
             in?: number;
             /**
              * Format: double
              * @description Messages completed per second
+             * @example 12
              */
             out?: number;
-            /** @description The depth over the last minutes, oldest first */
+            /**
+             * @description The depth over the last minutes, oldest first
+             * @example [
+             *       320,
+             *       340
+             *     ]
+             */
             depths: number[];
         };
         SamplesFeatureQueues: {
             /**
              * Format: date-time
              * @description When the numbers were taken
+             * @example 2026-01-31T12:00:00.000000Z
              */
             at?: string;
             /** @description The queues of this page */
@@ -3450,6 +3658,7 @@ export interface components {
             /**
              * Format: int64
              * @description The sessions of this page
+             * @example 40
              */
             sessions: number;
             /**
@@ -3472,29 +3681,39 @@ export interface components {
             consumers: number;
         };
         SearchDeadLettersGroup: {
-            /** @description Names the cause */
+            /**
+             * @description Names the cause
+             * @example 5f2c9d1e
+             */
             fingerprint: string;
             /**
              * Format: int64
              * @description How many there are
+             * @example 120
              */
             letters: number;
             /**
              * Format: int64
-             * @description The sessions of this page
+             * @description How many sessions they belong to
+             * @example 14
              */
             sessions: number;
             /**
              * Format: date-time
              * @description When the first of them was set aside
+             * @example 2026-01-31T12:00:00.000000Z
              */
             first: string;
             /**
              * Format: date-time
              * @description When the last of them was set aside
+             * @example 2026-01-31T12:00:00.000000Z
              */
             last: string;
-            /** @description The error that the dead letters share, without digits */
+            /**
+             * @description The error that the dead letters share, without digits
+             * @example TimeoutException: no answer after # s
+             */
             cause: string;
             /**
              * @description Why, for later readers of the audit log
@@ -3606,16 +3825,21 @@ export interface components {
              * @example ready
              */
             status: string;
-            /** @description One sentence: what the session waits for */
+            /**
+             * @description One sentence: what the session waits for
+             * @example Attempt 5 of 5 of message 42 failed; 12 messages wait behind it.
+             */
             why: string;
             /**
              * Format: int64
              * @description Messages that are neither completed nor dead letters
+             * @example 13
              */
             backlog: number;
             /**
              * Format: duration
              * @description Age of the first message
+             * @example PT3H
              */
             headAge: string;
             /**
@@ -3653,11 +3877,15 @@ export interface components {
              * @enum {string}
              */
             poisonPolicy: "DEAD_LETTER" | "PARK_SESSION" | "BLOCK" | "STOP";
-            /** @description Why the session does not move */
+            /**
+             * @description Why the session does not move
+             * @example max delivery count reached
+             */
             blockedReason?: string;
             /**
              * Format: date-time
              * @description Since when the session does not move
+             * @example 2026-01-31T12:00:00.000000Z
              */
             blockedSince?: string;
         };
@@ -3665,16 +3893,19 @@ export interface components {
             /**
              * Format: int64
              * @description Sessions that are parked, paused or blocked
+             * @example 3
              */
             attention: number;
             /**
              * Format: int64
              * @description Sessions that a consumer holds
+             * @example 16
              */
             held: number;
             /**
              * Format: int64
              * @description Sessions with messages that wait for a consumer
+             * @example 24
              */
             ready: number;
         };
@@ -3704,13 +3935,23 @@ export interface components {
             /**
              * Format: date-time
              * @description When it happened
+             * @example 2026-01-31T12:00:00.000000Z
              */
             at: string;
-            /** @description What happened: sent, failed, postponed, dead, act or event */
+            /**
+             * @description What happened: sent, failed, postponed, dead, act or event
+             * @example failed
+             */
             kind: string;
-            /** @description What happened, in one line */
+            /**
+             * @description What happened, in one line
+             * @example attempt 5, 1.2 s, bot-7
+             */
             text: string;
-            /** @description More about it, possibly in many lines */
+            /**
+             * @description More about it, possibly in many lines
+             * @example NullPointerException at Handler.java:17
+             */
             detail?: string;
             /**
              * Format: int64
@@ -3718,7 +3959,10 @@ export interface components {
              * @example 42
              */
             sequence?: number;
-            /** @description The dead letter that it is about */
+            /**
+             * @description The dead letter that it is about
+             * @example 1042
+             */
             deadLetterId?: string;
             /**
              * @description The id of the event
@@ -3730,23 +3974,37 @@ export interface components {
             /**
              * Format: int64
              * @description Counts the writes; 0 when none was ever written
+             * @example 17
              */
             version: number;
             /**
              * Format: int64
              * @description The bytes of the state
+             * @example 12
              */
             size: number;
             /**
              * Format: date-time
              * @description When the state was last written
+             * @example 2026-01-31T12:00:00.000000Z
              */
             updatedAt?: string;
-            /** @description The state, where it is JSON */
+            /**
+             * @description The state, where it is JSON
+             * @example {
+             *       "step": 3
+             *     }
+             */
             json?: unknown;
-            /** @description The state, where it is text */
+            /**
+             * @description The state, where it is text
+             * @example step 3
+             */
             text?: string;
-            /** @description The state, where it is no text */
+            /**
+             * @description The state, where it is no text
+             * @example eyJzdGVwIjozfQ==
+             */
             base64?: string;
         };
         SessionDetailTimeline: {
@@ -3787,6 +4045,7 @@ export interface components {
             /**
              * Format: int64
              * @description The bytes of the body
+             * @example 512
              */
             bodyBytes: number;
             /**
@@ -3818,6 +4077,7 @@ export interface components {
             /**
              * Format: date-time
              * @description From when the message may be handed out
+             * @example 2026-01-31T12:00:00.000000Z
              */
             dueAt?: string;
             /**
@@ -3888,6 +4148,7 @@ export interface components {
             /**
              * Format: date-time
              * @description Since when the session is held
+             * @example 2026-01-31T12:00:00.000000Z
              */
             heldSince?: string;
         };
@@ -4027,7 +4288,10 @@ export interface components {
              * @example orders
              */
             queue: string;
-            /** @description The process */
+            /**
+             * @description The process
+             * @example keeper-1
+             */
             node: string;
             /**
              * Format: int32
@@ -4038,25 +4302,32 @@ export interface components {
             /**
              * Format: date-time
              * @description When the process began to read them
+             * @example 2026-01-31T12:00:00.000000Z
              */
             since: string;
         };
         StoreNumbersStore: {
-            /** @description The version of PostgreSQL */
+            /**
+             * @description The version of PostgreSQL
+             * @example 17.5
+             */
             version: string;
             /**
              * Format: int64
              * @description Bytes on disk
+             * @example 104857600
              */
             size: number;
             /**
              * Format: duration
              * @description Age of the oldest transaction
+             * @example PT2S
              */
             oldestTransaction: string;
             /**
              * Format: int64
              * @description Connections to the database
+             * @example 12
              */
             connections: number;
             /** @description The largest tables */
@@ -4073,16 +4344,19 @@ export interface components {
             /**
              * Format: int64
              * @description Rows, estimated
+             * @example 100000
              */
             rows: number;
             /**
              * Format: int64
              * @description Rows that vacuum has not removed yet
+             * @example 1200
              */
             deadRows: number;
             /**
              * Format: int64
              * @description Bytes on disk
+             * @example 52428800
              */
             size: number;
         };
@@ -4232,11 +4506,19 @@ export interface components {
             subscribers: components["schemas"]["SubscriberItem"][];
         };
         SystemFeatureAbilities: {
-            /** @description The provider of the queues */
+            /**
+             * @description The provider of the queues
+             * @example postgres
+             */
             provider: string;
             /** @description Whether the provider can park sessions */
             parksSessions: boolean;
-            /** @description Rules of the contract that the provider cannot keep, with the reason */
+            /**
+             * @description Rules of the contract that the provider cannot keep, with the reason
+             * @example {
+             *       "D-03": "the broker keeps dead letters itself"
+             *     }
+             */
             impossible: {
                 [key: string]: string;
             };
@@ -4246,9 +4528,15 @@ export interface components {
             nodes: components["schemas"]["BeatNode"][];
         };
         SystemFeatureView: {
-            /** @description The version of the server */
+            /**
+             * @description The version of the server
+             * @example 0.1.0
+             */
             version: string;
-            /** @description The Java runtime */
+            /**
+             * @description The Java runtime
+             * @example 25.0.1
+             */
             java: string;
             /**
              * Format: date-time
@@ -4256,19 +4544,35 @@ export interface components {
              * @example 2026-01-31T12:00:00.000000Z
              */
             startedAt: string;
-            /** @description Where the data are */
+            /**
+             * @description Where the data are
+             * @example PostgreSQL 17.5
+             */
             store: string;
-            /** @description Why the server is not ready */
+            /**
+             * @description Why the server is not ready
+             * @example the database does not answer
+             */
             notReady?: string;
             /** @description Numbers of the database; absent without one */
             database?: components["schemas"]["StoreNumbersStore"];
             /** @description The queues of this page */
             queues: components["schemas"]["SystemFeatureAbilities"];
-            /** @description The settings in force, without secrets */
+            /**
+             * @description The settings in force, without secrets
+             * @example {
+             *       "server.port": "8080"
+             *     }
+             */
             settings: {
                 [key: string]: string;
             };
-            /** @description Where the settings that are not at their default come from: a line of the file, a variable or a flag */
+            /**
+             * @description Where the settings that are not at their default come from: a line of the file, a variable or a flag
+             * @example {
+             *       "server.port": "keeper.yaml:3"
+             *     }
+             */
             sources: {
                 [key: string]: string;
             };
@@ -4538,16 +4842,16 @@ export interface components {
              */
             stateVersion?: number;
             /**
-             * @description What follows: next keeps the session for its next messages and releases it when there are none; keep only settles; release gives it back
+             * @description What follows. next continues with the next messages and releases the session when there are none; more does the same and keeps the session; keep only settles; release gives the session back.
              * @example next
              * @enum {string}
              */
-            then?: "next" | "keep" | "release";
+            then?: "next" | "more" | "keep" | "release";
         };
         WorkRequestWorkTake: {
             /**
              * Format: int32
-             * @description The most sessions; 1 by default
+             * @description The most sessions; 1 by default. With 0 none is taken, and the other limits hold for sessions that continue.
              * @example 16
              */
             sessions?: number;
@@ -5007,84 +5311,6 @@ export interface operations {
             };
         };
     };
-    postBulk: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["BulkRequest"];
-            };
-        };
-        responses: {
-            /** @description Counted */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BulkRequestDryRun"];
-                };
-            };
-            /** @description Started; it continues in the background */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BulkRun"];
-                };
-            };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Another problem of the catalogue */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     getBulkId: {
         parameters: {
             query?: never;
@@ -5426,7 +5652,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["EventReplayRequest"];
             };
@@ -5713,7 +5939,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Runs of each job, 1 to 100; the default is 5 */
-                history?: string;
+                history?: number;
             };
             header?: never;
             path?: never;
@@ -6985,7 +7211,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["ReplayRequest"];
             };
@@ -7073,8 +7299,6 @@ export interface operations {
                 from?: string;
                 /** @description Died before this time */
                 to?: string;
-                /** @description newest or oldest first; newest unless named */
-                order?: string;
                 /** @description Dead letters per page, 1 to 1000 */
                 limit?: number;
                 /** @description nextCursor of the page before */
@@ -7160,7 +7384,7 @@ export interface operations {
             path: {
                 /** @description The queue */
                 queue: string;
-                /** @description The id of the object */
+                /** @description The dead letter */
                 id: string;
             };
             cookie?: never;

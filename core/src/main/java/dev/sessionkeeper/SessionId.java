@@ -65,6 +65,11 @@ public record SessionId(String value) implements Comparable<SessionId> {
 
   /** Returns whether the text is well-formed Unicode without control characters. */
   private static boolean isPlain(String text) {
+    // Most ids are ASCII, and every message that is sent or received has one.
+    return isPrintableAscii(text) || hasNoControlCharacters(text);
+  }
+
+  private static boolean hasNoControlCharacters(String text) {
     return text.codePoints()
         .noneMatch(c -> Character.isISOControl(c) || (c >= 0xd800 && c <= 0xdfff));
   }

@@ -19,7 +19,8 @@ final class Prefetch {
   /**
    * Keeps the messages of an answer.
    *
-   * @param size how many messages the caller last wanted at once; 0 if it never asked from memory
+   * @param size how many messages the caller wants at once; 0 while it has not used {@code
+   *     receiveKnown}
    */
   Prefetch(AtomicInteger size, List<Delivery> come) {
     this.size = size;
@@ -27,10 +28,13 @@ final class Prefetch {
     this.mayBeMore = come.isEmpty() || come.size() >= size.get();
   }
 
-  /** Remembers how many messages the accepts of the same caller should bring. */
+  /**
+   * Remembers how many messages the accepts of the same caller should bring: its largest wish,
+   * because the last receive of a hold asks for fewer.
+   */
   void expect(int max) {
-    if (size.get() != max) {
-      size.set(max);
+    if (size.get() < max) {
+      size.accumulateAndGet(max, Math::max);
     }
   }
 
