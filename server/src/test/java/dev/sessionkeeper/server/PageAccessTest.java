@@ -203,7 +203,8 @@ class PageAccessTest {
   }
 
   private static HttpResponse<String> post(ApiKeys.Generated key, String name, Act act) {
-    var cookie = "keeper=" + guard.browsers().cookie(guard.login(key.key()), Duration.ofHours(1));
+    var cookie =
+        "keeper=" + guard.browsers().cookie(guard.login(key.key()), "keeper", Duration.ofHours(1));
     var form = act.fields() + "&_csrf=" + guard.browsers().formToken(cookie, name);
     try {
       return CLIENT.send(
@@ -412,8 +413,8 @@ class PageAccessTest {
   @Test
   void aCookieThatIsOverAndAKeyThatIsGoneOpenNothing() {
     var key = KEYS.get(name(Role.ADMIN, Bound.NOTHING));
-    var over = guard.browsers().cookie(guard.login(key.key()), Duration.ofSeconds(-1));
-    var good = guard.browsers().cookie(guard.login(key.key()), Duration.ofHours(1));
+    var over = guard.browsers().cookie(guard.login(key.key()), "keeper", Duration.ofSeconds(-1));
+    var good = guard.browsers().cookie(guard.login(key.key()), "keeper", Duration.ofHours(1));
     assertThat(get("keeper=" + good)).isEqualTo(200);
     assertThat(get("keeper=" + over)).isEqualTo(303);
     assertThat(get("keeper=" + good.substring(1))).isEqualTo(303);

@@ -123,7 +123,7 @@ final class LoginPages {
 
   /** Adds the login cookie to a response. */
   Response withLogin(Response response, BrowserSessions.Login login) {
-    var value = guard.browsers().cookie(login, config.session());
+    var value = guard.browsers().cookie(login, name(), config.session());
     return response.header(
         "Set-Cookie", cookie(name(), value, config.session().toSeconds(), "Strict"));
   }

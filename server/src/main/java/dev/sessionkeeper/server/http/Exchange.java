@@ -229,8 +229,8 @@ final class Exchange {
   }
 
   private void stream(Response response, Response.StreamBody writer) throws Exception {
-    try {
-      out.stream(response, writer, this::onLoop);
+    try (var memory = kernel.streams().open()) {
+      out.stream(response, writer, this::onLoop, memory);
     } finally {
       writer.ended();
     }

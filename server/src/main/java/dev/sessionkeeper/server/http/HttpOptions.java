@@ -79,7 +79,7 @@ public record HttpOptions(
         host, port, tls, requestTimeout, newIdle, deadline, bufferedBytes, origins);
   }
 
-  HttpOptions withBufferedBytes(long bytes) {
+  public HttpOptions withBufferedBytes(long bytes) {
     return new HttpOptions(host, port, tls, requestTimeout, idle, deadline, bytes, origins);
   }
 }

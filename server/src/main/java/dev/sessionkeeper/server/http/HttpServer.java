@@ -86,7 +86,7 @@ public final class HttpServer implements AutoCloseable {
 
   /** Returns how many bytes of request bodies and answers are in memory. */
   public long bufferedBytes() {
-    return kernel.requests().taken() + kernel.answers().taken();
+    return kernel.requests().taken() + kernel.answers().taken() + kernel.streams().taken();
   }
 
   /** Returns whether the server has begun to shut down. */

@@ -27,6 +27,7 @@ final class Kernel {
   private final Cors cors;
   private final MemoryBudget requests;
   private final MemoryBudget answers;
+  private final MemoryBudget streams;
   private final Set<Exchange> running = ConcurrentHashMap.newKeySet();
   private final Set<Exchange> open = ConcurrentHashMap.newKeySet();
   private final ThreadFactory threads = Thread.ofVirtual().name("request-", 0).factory();
@@ -51,6 +52,7 @@ final class Kernel {
     this.cors = new Cors(options.origins());
     this.requests = new MemoryBudget(options.bufferedBytes());
     this.answers = new MemoryBudget(options.bufferedBytes());
+    this.streams = new MemoryBudget(options.bufferedBytes());
   }
 
   /** Starts the timer that gives up requests that take too long; on the event loop. */
@@ -91,6 +93,14 @@ final class Kernel {
   /** Returns the memory budget of answers that clients have not read yet. */
   MemoryBudget answers() {
     return answers;
+  }
+
+  /**
+   * Returns the memory budget of streamed answers. It is their own, so that slow readers of streams
+   * take nothing from other answers.
+   */
+  MemoryBudget streams() {
+    return streams;
   }
 
   /**

@@ -24,6 +24,14 @@ public interface ResponseStream {
   boolean write(byte[] bytes, Duration patience, byte[] lastWords) throws InterruptedException;
 
   /**
+   * Reserves memory for what the writer reads and writes next, in place of what it has reserved
+   * before; 0 releases it. Waits while other streams hold the memory.
+   *
+   * @return false if there was none within the patience, or the stream has closed
+   */
+  boolean reserve(long bytes, Duration patience) throws InterruptedException;
+
+  /**
    * Waits for something while the client is connected.
    *
    * @return empty if the server shuts down

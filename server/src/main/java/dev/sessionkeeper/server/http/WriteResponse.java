@@ -102,8 +102,11 @@ final class WriteResponse {
   /**
    * Writes the head, runs the writer, then ends the response. If the writer fails, the response is
    * not ended, so that the client does not take it for complete; the caller closes the connection.
+   *
+   * @param memory holds what the writer reserves
    */
-  void stream(Response answer, Response.StreamBody writer, Executor loop) throws Exception {
+  void stream(Response answer, Response.StreamBody writer, Executor loop, MemoryBudget.Share memory)
+      throws Exception {
     loop.execute(
         () -> {
           if (!response.closed()) {
@@ -112,7 +115,7 @@ final class WriteResponse {
             response.write(Buffer.buffer());
           }
         });
-    writer.writeTo(new WriteStream(request, waiting, loop));
+    writer.writeTo(new WriteStream(request, waiting, loop, memory));
     loop.execute(
         () -> {
           if (!response.closed() && !response.ended()) {

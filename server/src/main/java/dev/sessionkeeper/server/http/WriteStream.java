@@ -16,17 +16,34 @@ import java.util.concurrent.TimeoutException;
 final class WriteStream implements ResponseStream {
   private static final Duration STEP = Duration.ofMillis(250);
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
+  private static final Duration NEXT_LOOK = Duration.ofMillis(10);
 
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final Waiting waiting;
   private final Executor loop;
+  private final MemoryBudget.Share memory;
 
-  WriteStream(HttpServerRequest request, Waiting waiting, Executor loop) {
+  WriteStream(
+      HttpServerRequest request, Waiting waiting, Executor loop, MemoryBudget.Share memory) {
     this.request = request;
     this.response = request.response();
     this.waiting = waiting;
     this.loop = loop;
+    this.memory = memory;
+  }
+
+  @Override
+  public boolean reserve(long bytes, Duration patience) throws InterruptedException {
+    long left = patience.toNanos();
+    while (!memory.resizeTo(bytes)) {
+      if (left <= 0 || !waiting.isOpen()) {
+        return false;
+      }
+      Thread.sleep(NEXT_LOOK);
+      left -= NEXT_LOOK.toNanos();
+    }
+    return true;
   }
 
   @Override

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Keeps browser logins in cookies that only servers of one store can create. The server stores no
@@ -74,20 +75,26 @@ public final class BrowserSessions {
     }
   }
 
-  /** Returns the cookie value of a login with this lifetime, at most that of its token. */
-  public String cookie(Login login, Duration life) {
+  /**
+   * Returns the cookie value of a login with this lifetime, at most that of its token. It is valid
+   * under this name only.
+   */
+  public String cookie(Login login, String name, Duration life) {
     var until = time.instant().plus(life);
     if (login instanceof Login.ByToken token && token.until().isBefore(until)) {
       until = token.until();
     }
-    return cookies.sign(until.getEpochSecond() + SEPARATOR + text(login), CONTEXT);
+    return cookies.sign(until.getEpochSecond() + SEPARATOR + text(login), CONTEXT, name);
   }
 
   /** Returns the login in the cookies of a request; empty if there is none, or it has expired. */
   public Optional<Login> read(String cookieHeader) {
-    return value(cookieHeader)
-        .flatMap(value -> cookies.verify(value, CONTEXT))
-        .flatMap(this::parse);
+    return nameIn(cookieHeader)
+        .flatMap(
+            name ->
+                value(cookieHeader, name)
+                    .flatMap(value -> cookies.verify(value, CONTEXT, name))
+                    .flatMap(this::parse));
   }
 
   /**
@@ -128,12 +135,18 @@ public final class BrowserSessions {
         .map(parts -> parts[1]);
   }
 
-  /**
-   * Returns the cookie that only this host can have set, if there is one: the network may plant a
-   * cookie of the plain name, with a login of somebody else.
-   */
   private static Optional<String> value(String cookieHeader) {
-    return value(cookieHeader, SECURE_NAME).or(() -> value(cookieHeader, PLAIN_NAME));
+    return nameIn(cookieHeader).flatMap(name -> value(cookieHeader, name));
+  }
+
+  /**
+   * Returns the name of the cookie that only this host can have set, if there is one: the network
+   * may plant a cookie of the plain name, with a login of somebody else.
+   */
+  private static Optional<String> nameIn(String cookieHeader) {
+    return Stream.of(SECURE_NAME, PLAIN_NAME)
+        .filter(name -> value(cookieHeader, name).isPresent())
+        .findFirst();
   }
 
   private static Optional<String> value(String cookieHeader, String name) {

@@ -4,6 +4,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
@@ -79,16 +80,24 @@ final class MemoryStreamLog implements StreamLog {
   }
 
   @Override
-  public synchronized List<StreamEvent> read(String stream, long after, int limit) {
+  public synchronized List<StreamEvent> read(String stream, long after, int limit, long maxBytes) {
     var from = streams.get(stream);
     if (from == null) {
       return List.of();
     }
-    return from.events.stream()
-        .map(Kept::event)
-        .filter(event -> event.id() > after)
-        .limit(limit)
-        .toList();
+    var page = new ArrayList<StreamEvent>();
+    long bytes = 0;
+    for (var kept : from.events) {
+      var event = kept.event();
+      if (event.id() > after) {
+        bytes += event.data().length();
+        if (page.size() == limit || (bytes > maxBytes && !page.isEmpty())) {
+          break;
+        }
+        page.add(event);
+      }
+    }
+    return page;
   }
 
   @Override

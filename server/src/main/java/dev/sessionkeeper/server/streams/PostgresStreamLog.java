@@ -2,7 +2,7 @@ package dev.sessionkeeper.server.streams;
 
 import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
-import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
@@ -16,12 +16,15 @@ import java.util.OptionalLong;
 
 /** Stores streams in PostgreSQL. */
 final class PostgresStreamLog implements StreamLog {
-  private static final long PAGE_BYTES = 1 << 20;
-
+  // The database counts the bytes, so that no large event is sent in vain.
   private static final String READ =
       """
-      SELECT id, external_id, event, data, at FROM keeper.stream_event
-       WHERE stream = ? AND id > ? ORDER BY id LIMIT ?
+      SELECT id, external_id, event, data, at
+        FROM (SELECT page.*, sum(octet_length(data)) OVER (ORDER BY id) AS through
+                FROM (SELECT id, external_id, event, data, at FROM keeper.stream_event
+                       WHERE stream = ? AND id > ? ORDER BY id LIMIT ?) page) counted
+       WHERE through <= ? OR through = octet_length(data)
+       ORDER BY id
       """; // stream_event_pkey (stream, id)
 
   private static final String FIND =
@@ -103,35 +106,32 @@ final class PostgresStreamLog implements StreamLog {
   }
 
   @Override
-  public List<StreamEvent> read(String stream, long after, int limit) {
-    return database.inTransaction(connection -> read(connection, stream, after, limit));
+  public List<StreamEvent> read(String stream, long after, int limit, long maxBytes) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(READ)) {
+            statement.setString(1, stream);
+            statement.setLong(2, after);
+            statement.setInt(3, limit);
+            statement.setLong(4, maxBytes);
+            try (var rows = statement.executeQuery()) {
+              var events = new ArrayList<StreamEvent>();
+              while (rows.next()) {
+                events.add(event(rows));
+              }
+              return events;
+            }
+          }
+        });
   }
 
-  private static List<StreamEvent> read(Connection connection, String stream, long after, int limit)
-      throws SQLException {
-    try (var statement = connection.prepareStatement(READ)) {
-      // Fetches in chunks, so that a page of large events is never in memory as a whole.
-      statement.setFetchSize(50);
-      statement.setString(1, stream);
-      statement.setLong(2, after);
-      statement.setInt(3, limit);
-      var events = new ArrayList<StreamEvent>();
-      long bytes = 0;
-      try (var rows = statement.executeQuery()) {
-        while (bytes < PAGE_BYTES && rows.next()) {
-          var event =
-              new StreamEvent(
-                  rows.getLong(1),
-                  Optional.ofNullable(rows.getString(2)),
-                  rows.getString(3),
-                  rows.getString(4),
-                  rows.getObject(5, OffsetDateTime.class).toInstant());
-          bytes += event.data().length();
-          events.add(event);
-        }
-      }
-      return events;
-    }
+  private static StreamEvent event(ResultSet row) throws SQLException {
+    return new StreamEvent(
+        row.getLong(1),
+        Optional.ofNullable(row.getString(2)),
+        row.getString(3),
+        row.getString(4),
+        row.getObject(5, OffsetDateTime.class).toInstant());
   }
 
   @Override

@@ -24,6 +24,9 @@ import java.util.function.Predicate;
  * events that their connections took.
  */
 final class ReadRoutes {
+  private static final long LEAST_PAGE = 64 << 10;
+  private static final long MOST_PAGE = 1 << 20;
+
   private final Streams streams;
   private final Subscribers subscribers;
   private final Acknowledge acknowledge;
@@ -66,7 +69,7 @@ final class ReadRoutes {
     var asked = ReadRequest.of(request);
     var only = only(request.reach(), stream, asked);
     if (asked.wantsPage()) {
-      return page(stream, asked, only);
+      return page(request, stream, asked, only);
     }
     var place = streams.places().take(request.actor().name());
     try {
@@ -92,11 +95,13 @@ final class ReadRoutes {
         : Optional.of(event -> false);
   }
 
-  private Response page(String stream, ReadRequest asked, Optional<Predicate<StreamEvent>> only) {
+  private Response page(
+      Request request, String stream, ReadRequest asked, Optional<Predicate<StreamEvent>> only) {
     var key = asked.subscriber().map(name -> new CursorKey(stream, name));
     var from = had(stream, asked, key).orElse(0);
     var bounds = streams.log().bounds(stream);
-    var events = streams.log().read(stream, from, asked.limit());
+    long bytes = request.reserve(LEAST_PAGE, MOST_PAGE);
+    var events = streams.log().read(stream, from, asked.limit(), bytes);
     var shown = events.stream().filter(event -> only.isEmpty() || only.get().test(event)).toList();
     long last = events.isEmpty() ? from : events.getLast().id();
     return Response.ok(StreamPage.of(shown, bounds.last(), last));

@@ -16,8 +16,9 @@ import java.util.function.Predicate;
  * Writes a stream to one reader, from its starting point until the reader or the server closes.
  *
  * <p>Runs on the request's thread. I1: events are written in the order of their numbers, each once,
- * and a number is skipped only after a {@code gap}. I2: at most one chunk of {@value #PIECE} bytes
- * waits at the socket; a slow reader blocks this thread and fills no memory.
+ * and a number is skipped only after a {@code gap}. I2: at most {@value #PIECE} bytes, or one
+ * larger event, are read and not yet sent, and their memory is reserved; so slow readers wait for
+ * each other and fill no memory.
  */
 final class ReadStream implements Response.StreamBody {
   private static final int PIECE = 64 << 10;
@@ -72,8 +73,7 @@ final class ReadStream implements Response.StreamBody {
       }
       boolean goesOn = true;
       while (goesOn) {
-        var next = next(tail);
-        goesOn = next.isEmpty() ? awaitMore(out, tail) : send(out, next);
+        goesOn = goOn(out, tail);
       }
     } finally {
       streams.tails().leave(tail);
@@ -92,18 +92,48 @@ final class ReadStream implements Response.StreamBody {
     return start.gap().isEmpty() || sendGap(out, start.gap().get());
   }
 
-  /** Returns the next events from memory, or from the log if the reader is far behind. */
-  private List<Frame> next(Tail tail) {
+  /** Sends the next events, or waits for some. Returns false if the stream ends. */
+  private boolean goOn(ResponseStream out, Tail tail) throws Exception {
+    var shared = only.isPresent() ? Optional.<List<Frame>>empty() : tail.after(sent, PIECE);
+    long most = shared.map(ReadStream::size).orElse((long) PIECE);
+    if (!reserve(out, most, streams.config().slowReader())) {
+      return false;
+    }
+    var next = shared.orElseGet(this::read);
+    if (next.isEmpty()) {
+      return reserve(out, 0, Duration.ZERO) && awaitMore(out, tail);
+    }
+    return reserve(out, size(next), Duration.ZERO) && send(out, next);
+  }
+
+  private static long size(List<Frame> frames) {
+    return frames.stream().mapToLong(frame -> frame.bytes().length).sum();
+  }
+
+  /** Reserves memory for frames and for the copy of them that is sent. */
+  private boolean reserve(ResponseStream out, long bytes, Duration patience)
+      throws InterruptedException {
+    if (out.reserve(2 * bytes, patience)) {
+      return true;
+    }
+    // Without patience, because its socket may be full.
+    if (!out.write(Frame.comment(" no memory"), Duration.ZERO, Frame.slowReader(sent))) {
+      streams.meters().slowReader();
+    }
+    return false;
+  }
+
+  /** Returns the next events from the log, for a reader that is far behind. */
+  private List<Frame> read() {
     if (only.isPresent()) {
       return nextVisible(only.get());
     }
-    return tail.after(sent, PIECE)
-        .orElseGet(() -> streams.log().read(stream, sent, PAGE).stream().map(Frame::of).toList());
+    return streams.log().read(stream, sent, PAGE, PIECE).stream().map(Frame::of).toList();
   }
 
   /** Returns the visible events of the next page; others are skipped silently. */
   private List<Frame> nextVisible(Predicate<StreamEvent> isVisible) {
-    var page = streams.log().read(stream, sent, PAGE);
+    var page = streams.log().read(stream, sent, PAGE, PIECE);
     var visible = page.stream().filter(isVisible).map(Frame::of).toList();
     if (visible.isEmpty() && !page.isEmpty()) {
       sent = page.getLast().id();

@@ -33,10 +33,10 @@ interface StreamLog {
   record Named(String name, Bounds bounds) {}
 
   /**
-   * Returns the events after a number, oldest first: a bounded number, and fewer if they are large.
-   * Empty if there is none.
+   * Returns the events after a number, oldest first: at most so many, and at most so many bytes of
+   * data, but at least one event if there is one.
    */
-  List<StreamEvent> read(String stream, long after, int limit);
+  List<StreamEvent> read(String stream, long after, int limit, long maxBytes);
 
   Bounds bounds(String stream);
 

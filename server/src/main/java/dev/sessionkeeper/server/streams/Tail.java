@@ -17,7 +17,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Tail {
   private static final int MAX_EVENTS = 1_000;
-  private static final long MAX_BYTES = 2 << 20;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition grown = lock.newCondition();
@@ -25,6 +24,7 @@ final class Tail {
   private final String stream;
   private long last;
   private long bytes;
+  private long maxBytes = Long.MAX_VALUE;
 
   Tail(String stream, long last) {
     this.stream = stream;
@@ -57,6 +57,17 @@ final class Tail {
     }
   }
 
+  /** Keeps at most so many bytes from now on. */
+  void bound(long most) {
+    lock.lock();
+    try {
+      maxBytes = most;
+      trim();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void add(Frame frame) {
     if (frame.id() != last + 1) {
       // Retention deleted events before they were read here. Readers find the gap when they read
@@ -67,7 +78,11 @@ final class Tail {
     frames.addLast(frame);
     last = frame.id();
     bytes += frame.bytes().length;
-    while (frames.size() > MAX_EVENTS || bytes > MAX_BYTES) {
+    trim();
+  }
+
+  private void trim() {
+    while (frames.size() > MAX_EVENTS || bytes > maxBytes) {
       bytes -= frames.removeFirst().bytes().length;
     }
   }

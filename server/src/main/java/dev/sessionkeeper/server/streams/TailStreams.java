@@ -28,6 +28,13 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
   private static final Logger log = LoggerFactory.getLogger(TailStreams.class);
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final int PAGE = 500;
+  private static final long PAGE_BYTES = 1 << 20;
+
+  /** All tails together keep at most 32 MB, as long as there are no more than 2,000. */
+  private static final long ALL_BYTES = 32 << 20;
+
+  private static final long MOST_BYTES = 2 << 20;
+  private static final long LEAST_BYTES = 16 << 10;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition wake = lock.newCondition();
@@ -170,7 +177,9 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
     }
     try {
       var lastIds = streams.lastIds(tails.stream().map(Tail::stream).toList());
+      long each = Math.clamp(ALL_BYTES / tails.size(), LEAST_BYTES, MOST_BYTES);
       for (var tail : tails) {
+        tail.bound(each);
         catchUp(tail, lastIds.getOrDefault(tail.stream(), 0L));
       }
       return true;
@@ -185,7 +194,7 @@ final class TailStreams implements AutoCloseable, Runnable, Notices.Ear {
 
   private void catchUp(Tail tail, long last) {
     while (tail.last() < last) {
-      var events = streams.read(tail.stream(), tail.last(), PAGE);
+      var events = streams.read(tail.stream(), tail.last(), PAGE, PAGE_BYTES);
       if (events.isEmpty()) {
         return;
       }

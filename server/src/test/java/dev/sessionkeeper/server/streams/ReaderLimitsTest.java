@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
 class ReaderLimitsTest {
   private static final Duration SHORT = Duration.ofSeconds(1);
+  private static final int LARGE = 200_000;
 
   private static StreamsConfig config(Duration heartbeat, Duration slowReader, int maxReaders) {
     return StreamsConfig.of(Duration.ofDays(7), heartbeat, slowReader, maxReaders);
@@ -52,6 +54,28 @@ class ReaderLimitsTest {
     }
   }
 
+  /** A single credential could end the server with some hundred readers that read nothing. */
+  @Test
+  void slowReadersOfLargeEventsShareABoundedAmountOfMemory() throws Exception {
+    var patient = config(Duration.ofSeconds(15), Duration.ofSeconds(60), 100);
+    long memory = 4 << 20;
+    var slow = new ArrayList<RawReader>();
+    try (var server = StreamServer.inMemory(patient, memory)) {
+      publishMuch(server);
+      for (int i = 0; i < 20; i++) {
+        slow.add(RawReader.thatDoesNotRead(server.port(), "/streams/much/events?lastEventId=0"));
+      }
+      await().until(() -> server.bufferedBytes() > memory / 2);
+      // Each of the others was told to come back, because it would have exceeded the memory.
+      await().until(() -> server.readers() <= memory / (2 * LARGE));
+      assertThat(server.bufferedBytes()).isLessThanOrEqualTo(memory);
+      for (var reader : slow) {
+        reader.close();
+      }
+      await().until(() -> server.bufferedBytes() == 0);
+    }
+  }
+
   @Test
   void aReaderBeyondTheLimitIsToldToComeBackLater() throws Exception {
     try (var server = StreamServer.inMemory(config(SHORT, SHORT, 1));
@@ -82,7 +106,7 @@ class ReaderLimitsTest {
 
   /** Publishes more than all socket buffers together hold. */
   private static void publishMuch(StreamServer server) throws Exception {
-    var body = "{\"data\":\"" + "x".repeat(200_000) + "\"}";
+    var body = "{\"data\":\"" + "x".repeat(LARGE) + "\"}";
     for (int i = 0; i < 100; i++) {
       assertThat(server.post("much", body).statusCode()).isEqualTo(201);
     }

@@ -35,14 +35,15 @@ final class StreamServer implements AutoCloseable {
   private final Runnable afterClose;
   private final HttpServer http;
 
-  private StreamServer(StreamsFeature feature, MeterRegistry meters, int port, Runnable afterClose)
+  private StreamServer(
+      StreamsFeature feature, MeterRegistry meters, HttpOptions options, Runnable afterClose)
       throws IOException {
     this.feature = feature;
     this.afterClose = afterClose;
     this.meters = meters;
     this.http =
         HttpServer.start(
-            HttpOptions.of("127.0.0.1", port),
+            options,
             new RouteTable(feature.routes()),
             Gate.open(),
             RequestListener.none(),
@@ -50,9 +51,23 @@ final class StreamServer implements AutoCloseable {
   }
 
   static StreamServer inMemory(StreamsConfig config) throws IOException {
+    return inMemory(config, options(0));
+  }
+
+  /** Starts a server that has so much memory for streams. */
+  static StreamServer inMemory(StreamsConfig config, long bufferedBytes) throws IOException {
+    return inMemory(config, options(0).withBufferedBytes(bufferedBytes));
+  }
+
+  private static StreamServer inMemory(StreamsConfig config, HttpOptions options)
+      throws IOException {
     var meters = new SimpleMeterRegistry();
     return new StreamServer(
-        StreamsFeature.inMemory(config, meters, TimeSource.system()), meters, 0, () -> {});
+        StreamsFeature.inMemory(config, meters, TimeSource.system()), meters, options, () -> {});
+  }
+
+  private static HttpOptions options(int port) {
+    return HttpOptions.of("127.0.0.1", port);
   }
 
   static StreamServer in(Database database, StreamsConfig config, int port) throws IOException {
@@ -61,7 +76,7 @@ final class StreamServer implements AutoCloseable {
     return new StreamServer(
         StreamsFeature.in(database, Optional.of(notices), config, meters, TimeSource.system()),
         meters,
-        port,
+        options(port),
         notices::close);
   }
 
@@ -120,6 +135,11 @@ final class StreamServer implements AutoCloseable {
   /** Returns how many readers are connected. */
   long readers() {
     return (long) meters.get("keeper.sse.connections").gauge().value();
+  }
+
+  /** Returns how much memory bodies and answers take. */
+  long bufferedBytes() {
+    return http.bufferedBytes();
   }
 
   /** Closes as the server does: ends the waits, lets the readers end, then closes the stores. */

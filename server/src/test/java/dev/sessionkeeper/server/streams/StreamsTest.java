@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sessionkeeper.server.TestDatabase;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.EventLog;
+import dev.sessionkeeper.time.TimeSource;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -278,8 +279,31 @@ class StreamsTest {
     var log = new PostgresStreamLog(database);
     assertThat(log.forgetOlderThan(Duration.ofDays(7), 1_000)).isEqualTo(4);
     assertThat(log.bounds(stream)).isEqualTo(new StreamLog.Bounds(5, 10));
-    assertThat(log.read(stream, 0, 100)).extracting(StreamEvent::id).startsWith(5L).hasSize(6);
+    assertThat(log.read(stream, 0, 100, Long.MAX_VALUE))
+        .extracting(StreamEvent::id)
+        .startsWith(5L)
+        .hasSize(6);
     assertThat(log.forgetOlderThan(Duration.ofDays(7), 1_000)).isZero();
+  }
+
+  @Test
+  void aPageOfTheLogHasNoMoreBytesThanAskedForButAtLeastOneEvent() {
+    var stored = new PostgresStreamLog(database);
+    var inMemory = new MemoryStreamLog(() -> Duration.ofDays(1), TimeSource.system());
+    for (var log : List.of(stored, inMemory)) {
+      for (int i = 0; i < 5; i++) {
+        log.append(stream, List.of(NewEvent.of("tick", "x".repeat(1_000))));
+      }
+      assertThat(log.read(stream, 0, 100, 3_000))
+          .extracting(StreamEvent::id)
+          .containsExactly(1L, 2L, 3L);
+      assertThat(log.read(stream, 1, 100, 2_999))
+          .extracting(StreamEvent::id)
+          .containsExactly(2L, 3L);
+      assertThat(log.read(stream, 0, 2, 3_000)).hasSize(2);
+      assertThat(log.read(stream, 3, 100, 1)).extracting(StreamEvent::id).containsExactly(4L);
+      assertThat(log.read(stream, 5, 100, 3_000)).isEmpty();
+    }
   }
 
   @Test

@@ -38,8 +38,8 @@ class TailStreamsTest {
     }
 
     @Override
-    public List<StreamEvent> read(String stream, long after, int limit) {
-      return inner.read(stream, after, limit);
+    public List<StreamEvent> read(String stream, long after, int limit, long maxBytes) {
+      return inner.read(stream, after, limit, maxBytes);
     }
 
     @Override
@@ -69,6 +69,29 @@ class TailStreamsTest {
       // No notification is sent for this event.
       log.append("s", List.of(NewEvent.of("e", "2")));
       await().until(() -> tail.last() == 2);
+    }
+  }
+
+  @Test
+  void theTailsOfAllStreamsShareTheirMemory() {
+    try (var tails = new TailStreams(log, Optional.empty())) {
+      var tail = tails.join("s", 0);
+      appendLarge(3);
+      await().until(() -> tail.last() == 3);
+      assertThat(tail.after(0, Long.MAX_VALUE).orElseThrow()).hasSize(3);
+      for (int i = 0; i < 63; i++) {
+        tails.join("other-" + i, 0);
+      }
+      appendLarge(1);
+      await().until(() -> tail.last() == 4);
+      assertThat(tail.after(0, Long.MAX_VALUE)).as("a reader that is behind").isEmpty();
+      assertThat(tail.after(3, Long.MAX_VALUE).orElseThrow()).hasSize(1);
+    }
+  }
+
+  private void appendLarge(int count) {
+    for (int i = 0; i < count; i++) {
+      log.append("s", List.of(NewEvent.of("e", "x".repeat(300_000))));
     }
   }
 
