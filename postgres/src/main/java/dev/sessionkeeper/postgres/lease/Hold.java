@@ -308,6 +308,22 @@ public final class Hold {
     mostToFetch = AFTER_FAILURE;
   }
 
+  /**
+   * Hands a failed message out again, and what was handed out behind it. The caller has the lock.
+   *
+   * @param isFromMemory whether memory has the message and its attempts; else its row is read
+   */
+  void comesAgain(long sequence, boolean isFromMemory) {
+    if (isFromMemory && isInMemory()) {
+      fetched.retry(sequence);
+      lastHandedOut = 0; // A row that is written now must not count another attempt.
+    } else {
+      fetched.forget();
+      fetchFew();
+    }
+    news.signalAll();
+  }
+
   /** Throws if the lease is lost. The caller has the lock. */
   void requireHeld() {
     if (isLost || isClosed) {

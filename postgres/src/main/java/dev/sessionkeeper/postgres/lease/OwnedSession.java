@@ -162,7 +162,8 @@ public final class OwnedSession implements HeldSession {
     if (other.isPresent()) {
       return other.get().settle(settlements, state);
     }
-    if (hold.isInMemory() && !SettleSession.areCompletions(settlements, state)) {
+    var retry = settling.retryInMemory(settlements, state);
+    if (hold.isInMemory() && retry.isEmpty() && !SettleSession.areCompletions(settlements, state)) {
       try {
         requireRow();
       } catch (KeeperException e) {
@@ -172,6 +173,11 @@ public final class OwnedSession implements HeldSession {
     hold.lock.lock();
     try {
       hold.requireHeld();
+      if (retry.isPresent() && hold.isInMemory()) {
+        var again = settling.retry(retry.get(), this::requireRow);
+        hold.before = again;
+        return again;
+      }
       var finished = settling.send(settlements, state);
       if (!settlements.isEmpty()
           && OpenDeliveries.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
@@ -279,6 +285,9 @@ public final class OwnedSession implements HeldSession {
     }
     registry.forget(hold);
     try {
+      if (hold.isInMemory()) {
+        settling.awaitSent(); // A retry may give the session its row.
+      }
       if (hold.isInMemory()) {
         // Behind its settlements. The caller of a settlement that failed has the error.
         Futures.quietly(parts.calls().settles().free(hold.id, hold.epoch, hold::fence));
