@@ -123,6 +123,16 @@ public final class Hold {
     }
   }
 
+  /** Returns whether the lease has ended, as far as this process knows. */
+  boolean hasLeaseEnded(long now) {
+    lock.lock();
+    try {
+      return now - leaseEnd >= 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Returns the number of prefetched messages that wait for the handler. */
   public int notHandedOut() {
     lock.lock();

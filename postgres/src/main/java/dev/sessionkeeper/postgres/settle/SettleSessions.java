@@ -23,8 +23,8 @@ import java.util.function.Supplier;
 /**
  * Settles sessions and gives them back: one statement and one commit for many sessions.
  *
- * <p>Completions and immediate retries of cached sessions share a statement. Other settlements, such
- * as a dead letter or a state, are {@link SettleCall}s and share another one. I1: calls of one
+ * <p>Completions and immediate retries of cached sessions share a statement. Other settlements,
+ * such as a dead letter or a state, are {@link SettleCall}s and share another one. I1: calls of one
  * session take effect in the order in which they were sent; after a call that failed, none takes
  * effect. I2: if a lease is lost, only its own calls fail, not the batch.
  */

@@ -12,7 +12,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The effects of one batch on one held session: completed messages, a retry, and perhaps its end. */
+/**
+ * The effects of one batch on one held session: completed messages, a retry, and perhaps its end.
+ */
 public final class SettleWork implements Completions {
   private final SessionId session;
   private final long epoch;
