@@ -7,13 +7,12 @@ import dev.sessionkeeper.Payload;
 import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Instants;
-import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.DeadLetterRow;
 import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -33,11 +32,6 @@ public final class SearchDeadLetters {
   private static final String FINGERPRINT =
       "md5(left(regexp_replace(split_part(COALESCE(NULLIF(d.last_error, ''), d.reason), E'\\n', 1), '[0-9]+', '#', 'g'), 300))";
 
-  private static final String COLUMNS =
-      """
-      d.id, d.session, d.seq, d.message_id, d.form, d.content_type, d.body, d.properties, d.ttl_us, d.not_before,
-      d.attempts, d.reason, d.last_error, d.enqueued_at, d.dead_at, d.replays
-      """;
   private static final String QUEUE =
       "d.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?)";
   // Also returns the first dead letter that no longer fits, to show that another page follows.
@@ -51,7 +45,7 @@ public final class SearchDeadLetters {
        WHERE COALESCE(before, 0) <= ?
        ORDER BY d.id DESC
       """
-          .replace("<columns>", COLUMNS)
+          .replace("<columns>", DeadLetterRow.COLUMNS)
           .replace("<queue>", QUEUE); // dead_letter_queue (queue, id)
   private static final String OLDEST =
       "SELECT d.id, d.message_id FROM keeper.dead_letter d WHERE "
@@ -62,7 +56,11 @@ public final class SearchDeadLetters {
           + QUEUE
           + " AND d.id < ? AND <conditions> AND ? > 0"; // dead_letter_queue
   private static final String FIND =
-      "SELECT " + COLUMNS + " FROM keeper.dead_letter d WHERE " + QUEUE + " AND d.id = ?"; // pkey
+      "SELECT "
+          + DeadLetterRow.COLUMNS
+          + " FROM keeper.dead_letter d WHERE "
+          + QUEUE
+          + " AND d.id = ?"; // pkey
   private static final String GROUPS =
       """
       SELECT g.print, count(*), max(g.id), min(g.dead_at), max(g.dead_at), count(DISTINCT g.session),
@@ -175,7 +173,7 @@ public final class SearchDeadLetters {
   }
 
   public Optional<DeadLetter> find(QueueName queue, String id) {
-    if (!id.matches("[0-9]{1,18}")) {
+    if (!DeadLetterRow.isId(id)) {
       return Optional.empty();
     }
     return database.withConnection(
@@ -184,7 +182,7 @@ public final class SearchDeadLetters {
             statement.setString(1, queue.value());
             statement.setLong(2, Long.parseLong(id));
             try (var rows = statement.executeQuery()) {
-              return rows.next() ? Optional.of(letter(rows)) : Optional.empty();
+              return rows.next() ? Optional.of(DeadLetterRow.of(rows)) : Optional.empty();
             }
           }
         });
@@ -250,7 +248,7 @@ public final class SearchDeadLetters {
         var rows = statement.executeQuery()) {
       var letters = new ArrayList<DeadLetter>();
       while (rows.next()) {
-        letters.add(letter(rows));
+        letters.add(DeadLetterRow.of(rows));
       }
       return letters;
     }
@@ -296,19 +294,5 @@ public final class SearchDeadLetters {
       List<String> conditions, List<Object> values, String condition, Object value) {
     conditions.add(condition);
     values.add(value);
-  }
-
-  private static DeadLetter letter(ResultSet row) throws SQLException {
-    var session = Optional.ofNullable(row.getString(2)).map(SessionId::of);
-    return new DeadLetter(
-        Long.toString(row.getLong(1)),
-        MessageRow.at(row, 4, session),
-        row.getLong(3),
-        row.getInt(11),
-        row.getString(12),
-        row.getString(13),
-        Instants.of(row, 14),
-        Instants.of(row, 15),
-        row.getInt(16));
   }
 }

@@ -1,10 +1,8 @@
 package dev.sessionkeeper.postgres;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Comparator.comparing;
 
 import dev.sessionkeeper.Message;
-import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.QueueName;
@@ -12,6 +10,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.SessionRow;
 import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.spi.SessionStatus;
 import dev.sessionkeeper.spi.SessionView;
@@ -24,8 +23,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -43,10 +40,6 @@ public final class SearchSessions {
 
   /** The most messages that a list counts for one session, and the most sessions of a count. */
   private static final int MOST_COUNTED = 10_001;
-
-  /** Compares ids as the database does: by their bytes. */
-  private static final Comparator<String> BY_BYTES =
-      (one, other) -> Arrays.compareUnsigned(one.getBytes(UTF_8), other.getBytes(UTF_8));
 
   private static final String VIEW =
       """
@@ -171,15 +164,18 @@ public final class SearchSessions {
                WHERE m.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND m.session = ? AND m.seq > ?
               UNION ALL
               SELECT b.first_seq + u.n - 1, u.id, COALESCE(u.form, b.forms[1]), COALESCE(u.type, b.types[1]), u.body,
-                     b.shared, u.properties, u.ttl_us, u.not_before, b.enqueued_at, 0, u.not_before, ''
+                     b.shared, u.properties, u.ttl_us, u.not_before, b.enqueued_at, COALESCE(f.attempts, 0), u.not_before,
+                     COALESCE(f.last_error, '')
                 FROM keeper.bundle b
                      LEFT JOIN keeper.noted n ON n.queue = b.queue AND n.first = b.first_seq
                      CROSS JOIN LATERAL unnest(b.sessions, b.ids, b.forms, b.types, b.bodies, b.props, b.ttls, b.not_befores)
                        WITH ORDINALITY u(session, id, form, type, body, properties, ttl_us, not_before, n)
+                     LEFT JOIN keeper.failed_head f
+                       ON f.queue = b.queue AND f.session = u.session COLLATE "C" AND f.seq = b.first_seq + u.n - 1
                WHERE b.queue = (SELECT k.id FROM keeper.queue k WHERE k.name = ?) AND ? = ANY (b.sessions) AND u.session = ?
                  AND b.first_seq + u.n - 1 > ? AND ((b.done | COALESCE(n.mask, 0)) >> (u.n - 1)::int) & 1 = 0) w
        ORDER BY w.seq LIMIT ?
-      """; // message_pkey (queue, session, seq), bundle_pkey
+      """; // message_pkey (queue, session, seq), bundle_pkey, failed_head_pkey (queue, session)
 
   private static final String STATE =
       """
@@ -252,7 +248,7 @@ public final class SearchSessions {
           var views = lanes.views();
           if (filter.statuses().contains(SessionStatus.READY)) {
             views.addAll(withoutLane(connection, queue, filter, behind, request.limit() + 1));
-            views.sort(comparing(view -> view.id().value(), BY_BYTES));
+            views.sort(comparing(view -> view.id().value(), SessionRow.BY_BYTES));
             lanes.lookedUpTo().ifPresent(last -> views.removeIf(view -> isBehind(view, last)));
           }
           var some = views.subList(0, Math.min(views.size(), request.limit() + 1));
@@ -269,7 +265,7 @@ public final class SearchSessions {
   }
 
   private static boolean isBehind(SessionView view, String last) {
-    return BY_BYTES.compare(view.id().value(), last) > 0;
+    return SessionRow.BY_BYTES.compare(view.id().value(), last) > 0;
   }
 
   /**
@@ -348,7 +344,7 @@ public final class SearchSessions {
       try (var rows = statement.executeQuery()) {
         var views = new ArrayList<SessionView>();
         while (rows.next()) {
-          views.add(view(rows));
+          views.add(SessionRow.of(rows));
         }
         return views;
       }
@@ -387,7 +383,7 @@ public final class SearchSessions {
       statement.setString(1, queue.value());
       statement.setString(2, session.value());
       try (var rows = statement.executeQuery()) {
-        lane = rows.next() ? Optional.of(view(rows)) : Optional.empty();
+        lane = rows.next() ? Optional.of(SessionRow.of(rows)) : Optional.empty();
       }
     }
     try (var statement = connection.prepareStatement(BUNDLED)) {
@@ -504,39 +500,5 @@ public final class SearchSessions {
         return rows.getBoolean(1);
       }
     }
-  }
-
-  private static SessionView view(ResultSet row) throws SQLException {
-    var status = StoredCodes.status(row.getInt(2));
-    boolean waits = status == SessionStatus.WAITING;
-    var failedAt = Instants.optional(row, 12);
-    var lastError = Optional.ofNullable(row.getString(11)).orElse("");
-    var since =
-        waits
-            ? failedAt.isPresent() ? failedAt : Instants.optional(row, 13)
-            : Instants.optional(row, 10);
-    return new SessionView(
-        SessionId.of(row.getString(1)),
-        status,
-        row.getLong(3),
-        Duration.of(row.getLong(4), ChronoUnit.MICROS),
-        Optional.ofNullable(row.getString(5)).map(Owner::of),
-        row.getLong(6),
-        Instants.optional(row, 7),
-        row.getInt(8),
-        waits
-            ? Optional.of(whyWaiting(lastError, failedAt.isPresent()))
-            : Optional.ofNullable(row.getString(9)),
-        since,
-        Instants.optional(row, 14));
-  }
-
-  private static String whyWaiting(String lastError, boolean hasFailed) {
-    if (!hasFailed) {
-      return "its first message waits for its earliest time";
-    }
-    return lastError.isEmpty()
-        ? "its first message waits for its retry"
-        : "its first message waits for its retry: " + lastError;
   }
 }

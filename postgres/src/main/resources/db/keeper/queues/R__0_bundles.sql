@@ -92,6 +92,34 @@ BEGIN
   END IF;
 END $$;
 
+-- Rows that were just made of messages that have failed in memory take over their failed attempts.
+CREATE OR REPLACE FUNCTION keeper.take_failures(q int, of_sessions text[]) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  taken text[];
+  one text;
+BEGIN
+  -- failed_head_pkey, message_pkey
+  IF of_sessions IS NULL THEN
+    of_sessions := ARRAY(SELECT f.session FROM keeper.failed_head f WHERE f.queue = q);
+  END IF;
+  taken := ARRAY(
+    SELECT f.session
+      FROM unnest(of_sessions) s(session)
+           CROSS JOIN LATERAL (SELECT * FROM keeper.failed_head x WHERE x.queue = q AND x.session = s.session OFFSET 0) f
+           CROSS JOIN LATERAL (SELECT FROM keeper.message y WHERE y.queue = q AND y.session = f.session AND y.seq = f.seq OFFSET 0) m);
+  FOREACH one IN ARRAY taken LOOP
+    UPDATE keeper.message m
+       SET attempts = m.attempts + f.attempts, last_error = f.last_error, failed_at = f.failed_at, due_at = f.failed_at
+      FROM keeper.failed_head f
+     WHERE f.queue = q AND f.session = one AND m.queue = q AND m.session = one AND m.seq = f.seq;
+    DELETE FROM keeper.failed_head f WHERE f.queue = q AND f.session = one;
+  END LOOP;
+END $$;
+
 -- Unpacks batches, or only the messages of some sessions in them. The caller prevents that another transaction unpacks them:
 -- it has locked discovery while there is no reader, or is the reader. Returns the new rows.
 CREATE OR REPLACE FUNCTION keeper.untie(q int, firsts bigint[], of_sessions text[])
@@ -113,6 +141,9 @@ BEGIN
            CROSS JOIN LATERAL (SELECT * FROM keeper.bundled_message x WHERE x.queue = q AND x.bundle = f.first OFFSET 0) b
      WHERE of_sessions IS NULL OR b.session IN (SELECT unnest(of_sessions))
     RETURNING m.session, m.seq, m.due_at, m.enqueued_at;
+  IF EXISTS (SELECT FROM keeper.failed_head f WHERE f.queue = q) THEN
+    PERFORM keeper.take_failures(q, of_sessions);
+  END IF;
   IF of_sessions IS NOT NULL THEN
     UPDATE keeper.bundle b SET done = b.done | t.moved
       FROM (SELECT x.place_of,

@@ -59,6 +59,15 @@ BEGIN
   -- Rows of processes that are gone, or whose reading has ended.
   DELETE FROM keeper.ask a WHERE a.asked_at < moment - interval '2 minutes';
 
+  -- Failures of messages that have left their batches.
+  DELETE FROM keeper.failed_head f
+   WHERE f.ctid = ANY (ARRAY(
+     SELECT x.ctid FROM keeper.failed_head x
+      WHERE x.failed_at < moment - interval '10 seconds'
+        AND NOT EXISTS (SELECT FROM keeper.bundle b
+                         WHERE b.queue = x.queue AND b.first_seq > x.seq - 64 AND b.first_seq <= x.seq AND b.last_seq >= x.seq)
+      LIMIT 5000 FOR UPDATE SKIP LOCKED));
+
   -- An empty state of a session that has nothing else.
   DELETE FROM keeper.session_state s
    WHERE s.bytes = ''::bytea AND s.updated_at < moment - interval '1 hour'

@@ -696,6 +696,42 @@ BEGIN
   END IF;
 END $$;
 
+-- The same, and counts failed attempts of the first messages of other cached sessions, whose readers hand them out again from
+-- memory. retried: their sessions and numbers, with all attempts that have failed (tried). A repetition counts nothing twice.
+-- needs_row: the session was not persisted, and its message has no attempt left, which only its row can say. If any session is
+-- returned, nothing was changed.
+CREATE OR REPLACE FUNCTION keeper.settle_retried(q int, my_epoch bigint, sessions text[], of_note bigint, firsts bigint[],
+  masks bigint[], complete bigint[], complete_masks bigint[], shared_firsts bigint[], shared_masks bigint[], folds bigint[],
+  fold_masks bigint[], over_notes bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint,
+  retried text[], retried_seqs bigint[], tried int[], limits boolean[], reasons text[])
+RETURNS TABLE (of_session text, needs_row boolean)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  most int := (SELECT k.max_delivery_count FROM keeper.queue k WHERE k.id = q);
+BEGIN
+  RETURN QUERY
+    SELECT r.session, true FROM unnest(retried, tried, limits) r(session, tried, is_limited) WHERE r.is_limited AND r.tried >= most;
+  IF FOUND THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+    SELECT c.session, false
+      FROM keeper.settle_carried(q, my_epoch, sessions, of_note, firsts, masks, complete, complete_masks, shared_firsts,
+                                 shared_masks, folds, fold_masks, over_notes, done_sessions, done_seqs, lenient, of_shard) c(session);
+  IF FOUND THEN
+    RETURN;
+  END IF;
+  INSERT INTO keeper.failed_head AS f (queue, session, seq, attempts, failed_at, last_error)
+  SELECT q, r.session, r.seq, r.tried, clock_timestamp(), r.reason
+    FROM unnest(retried, retried_seqs, tried, reasons) r(session, seq, tried, reason)
+   ORDER BY r.session
+  ON CONFLICT (queue, session) DO UPDATE
+     SET seq = excluded.seq, attempts = excluded.attempts, failed_at = excluded.failed_at, last_error = excluded.last_error;
+END $$;
+
 -- Persists cached sessions: held ones (epoch above zero) with the rest of their leases, others as ready. heads: their places
 -- in the ready order, zero if the row must be placed again; for held ones, the last message that can be open. firsts:
 -- batches with cached messages, of which those of these sessions are unpacked. ends: 1, the reading ends; 2, the process

@@ -22,6 +22,7 @@ BEGIN
   PERFORM keeper.fold_notes(q, NULL);
   DELETE FROM keeper.lane l WHERE l.queue = q;
   DELETE FROM keeper.late_session s WHERE s.queue = q;
+  DELETE FROM keeper.failed_head f WHERE f.queue = q;
   WITH gone AS (DELETE FROM keeper.bundle b WHERE b.queue = q RETURNING bit_count((b.members & ~b.done)::bit(64)) AS open)
   SELECT COALESCE(sum(g.open), 0) INTO purged FROM gone g;
   DELETE FROM keeper.message m WHERE m.queue = q;

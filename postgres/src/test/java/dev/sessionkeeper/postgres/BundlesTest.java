@@ -251,7 +251,7 @@ class BundlesTest {
     reader.send(queue, alternating(10));
     try (var held = take(reader, ME)) {
       var first = held.receive(1, SOON).get(0);
-      settle(held, first.sequence(), Settlement.retryAfter(Duration.ZERO));
+      settle(held, first.sequence(), Settlement.retryAfter(Duration.ofMillis(1)));
       assertThat(count("message")).as("only its own became rows").isEqualTo(5);
       assertThat(count("bundle")).isEqualTo(1);
       reader.send(queue, alternating(10));

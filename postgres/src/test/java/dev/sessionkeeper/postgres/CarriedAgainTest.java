@@ -14,6 +14,9 @@ class CarriedAgainTest extends ReadsAlone {
   /** Rows are checked from time to time, not at every poll. */
   private static final Duration SHORTLY = Duration.ofMillis(50);
 
+  /** Only a row can wait for the time of a retry. */
+  private static final Duration LATER = Duration.ofMillis(1);
+
   /** Otherwise a session that always has messages would never be cached again. */
   @TestInRealTime
   void aSessionWithWorkIsCarriedAgainWhenNobodyHoldsIt() throws Exception {
@@ -115,7 +118,7 @@ class CarriedAgainTest extends ReadsAlone {
 
   private static void retry(HeldSession held) throws Exception {
     var first = held.receive(1, SOON).get(0);
-    held.settle(List.of(new Settled(first.sequence(), Settlement.retryAfter(Duration.ZERO, "no"))))
+    held.settle(List.of(new Settled(first.sequence(), Settlement.retryAfter(LATER, "no"))))
         .toCompletableFuture()
         .get();
   }

@@ -112,7 +112,9 @@ class CarriedSessionsTest extends ReadsAlone {
     send(A, "2");
     var held = take(reader, queue, ME);
     var first = held.receive(1, SOON).get(0);
-    held.settle(List.of(new Settled(first.sequence(), Settlement.retryAfter(Duration.ZERO, "no"))))
+    held.settle(
+            List.of(
+                new Settled(first.sequence(), Settlement.retryAfter(Duration.ofMillis(1), "no"))))
         .toCompletableFuture()
         .get();
     var second = held.receive(1, SOON).get(0);

@@ -97,7 +97,7 @@ class ReaderFencesTest extends ReadsAlone {
     var delivery = held.receive(1, SOON).get(0);
     count(CRASH);
 
-    var retry = new Settled(delivery.sequence(), Settlement.retryAfter(Duration.ZERO, "no"));
+    var retry = new Settled(delivery.sequence(), Settlement.retryAfter(Duration.ofMillis(1), "no"));
     assertThatThrownBy(() -> held.settle(List.of(retry)).toCompletableFuture().get())
         .isInstanceOf(ExecutionException.class)
         .hasCauseInstanceOf(KeeperException.LockLost.class);
@@ -144,7 +144,9 @@ class ReaderFencesTest extends ReadsAlone {
     send(C, "1");
     var slow = take(reader, queue, ME);
     var head = slow.receive(1, SOON).get(0);
-    slow.settle(List.of(new Settled(head.sequence(), Settlement.retryAfter(Duration.ZERO, "no"))))
+    slow.settle(
+            List.of(
+                new Settled(head.sequence(), Settlement.retryAfter(Duration.ofMillis(1), "no"))))
         .toCompletableFuture()
         .get();
     long open = slow.receive(1, SOON).get(0).sequence();

@@ -22,6 +22,7 @@ interface Checker {
         new CheckAttempts(),
         new CheckDeadLetters(),
         new CheckEffects(),
+        new CheckProgress(),
         new CheckCounts());
   }
 }

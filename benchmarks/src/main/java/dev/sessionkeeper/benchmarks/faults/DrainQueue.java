@@ -12,9 +12,17 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 
-/** Waits until no message is left, then records the final contents of the database. */
+/**
+ * Waits until no message is left, then records the final contents of the database.
+ *
+ * @param lock how long a lease of a killed process may last
+ */
 record DrainQueue(
-    PostgresQueueProvider provider, DataSource source, Journal journal, Consumer<String> progress) {
+    PostgresQueueProvider provider,
+    DataSource source,
+    Journal journal,
+    Duration lock,
+    Consumer<String> progress) {
   /** How long the queue may make no progress; a slow machine that progresses gets more time. */
   private static final Duration PATIENCE = Duration.ofSeconds(45);
 
@@ -26,7 +34,7 @@ record DrainQueue(
     resume(SessionStatus.PARKED);
     long depth = -1;
     long since = System.nanoTime();
-    while (depth != 0 && System.nanoTime() - since < PATIENCE.toNanos()) {
+    while (depth != 0 && System.nanoTime() - since < PATIENCE.plus(lock).toNanos()) {
       Thread.sleep(STEP);
       long now = depth();
       if (now != depth) {

@@ -104,7 +104,8 @@ public final class FaultRun {
         cast.leave(role);
       }
       try (var provider = PostgresQueueProvider.create(postgres.dataSource())) {
-        var drain = new DrainQueue(provider, postgres.dataSource(), journal, this::progress);
+        var drain =
+            new DrainQueue(provider, postgres.dataSource(), journal, shape.lock(), this::progress);
         drain.run();
         for (var role : cast.roles("consumer")) {
           cast.leave(role);

@@ -1,5 +1,6 @@
 package dev.sessionkeeper.benchmarks.faults;
 
+import dev.sessionkeeper.QueueSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -119,7 +120,7 @@ record Options(
             Integer.parseInt(given.getOrDefault("threads", "3")),
             Integer.parseInt(given.getOrDefault("slots", "8")),
             Shape.Handlers.valueOf(handlers),
-            seconds(given.getOrDefault("lock", "5")),
+            lock(given.getOrDefault("lock", "5")),
             Integer.parseInt(given.getOrDefault("attempts", "5"))),
         Optional.ofNullable(given.get("disk")).map(Path::of),
         Optional.ofNullable(given.get("folder")).map(Path::of));
@@ -138,6 +139,11 @@ record Options(
       default ->
           throw new IllegalArgumentException("load must be light or heavy, was \"" + load + "\"");
     };
+  }
+
+  /** Returns a lock duration: so many seconds, or what queues have by default. */
+  private static Duration lock(String text) {
+    return text.equals("default") ? QueueSettings.ordered().lockDuration() : seconds(text);
   }
 
   private static Duration seconds(String text) {

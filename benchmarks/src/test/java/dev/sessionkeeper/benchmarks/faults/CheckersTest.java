@@ -483,4 +483,113 @@ class CheckersTest {
       assertRed(new CheckCounts(), history().counted(3), "3 messages counted, 0 there");
     }
   }
+
+  @Nested
+  class Progress {
+    private final Checker checker = new CheckProgress();
+    private final Duration tooLong = CheckProgress.BOUND.plusSeconds(1);
+
+    @Test
+    void aMessageWaitsThoughItsOwnerLives() {
+      assertRed(
+          checker,
+          history().sent(1).taken(A, 1).pass(tooLong).completed(A, 1, 1),
+          "no delivery for 34");
+    }
+
+    @Test
+    void aMessageWaitsForALeaseThatItsOwnerTookForLost() {
+      assertRed(
+          checker,
+          history()
+              .sent(1)
+              .taken(A, 1)
+              .completed(A, 1, 1)
+              .closing(A, 1)
+              .sent(2)
+              .pass(tooLong)
+              .taken(B, 2)
+              .completed(B, 2, 2),
+          "no delivery for 34");
+    }
+
+    @Test
+    void aSessionWithoutMessagesMayRest() {
+      assertGreen(
+          history()
+              .sent(1)
+              .taken(A, 1)
+              .completed(A, 1, 1)
+              .pass(tooLong)
+              .sent(2)
+              .completed(A, 1, 2));
+    }
+
+    @Test
+    void aPausedSessionMayRest() {
+      assertGreen(
+          history()
+              .sent(1)
+              .acting("PAUSE")
+              .acted("PAUSE")
+              .pass(tooLong)
+              .acting("RESUME")
+              .acted("RESUME")
+              .taken(A, 1)
+              .completed(A, 1, 1));
+    }
+
+    @Test
+    void aCrashedDatabaseDeliversNothing() {
+      assertGreen(
+          history()
+              .sent(1)
+              .fault(Kind.CRASHING, "")
+              .pass(tooLong)
+              .fault(Kind.RECOVERED, "")
+              .taken(A, 1)
+              .completed(A, 1, 1));
+    }
+
+    @Test
+    void aLeaseOfAKilledOwnerRunsOut() {
+      assertGreen(
+          history()
+              .sent(1)
+              .taken(A, 1)
+              .fault(Kind.KILLED, A)
+              .pass(CheckProgress.BOUND.plusSeconds(4))
+              .taken(B, 2)
+              .completed(B, 2, 1));
+    }
+
+    @Test
+    void aProcessThatDiesAMomentLaterMayHaveTakenTheSession() {
+      assertGreen(
+          history()
+              .sent(1)
+              .taken(A, 1)
+              .completed(A, 1, 1)
+              .closing(A, 1)
+              .sent(2)
+              .fault(Kind.KILLED, B)
+              .pass(CheckProgress.BOUND.plusSeconds(4))
+              .taken(A, 2)
+              .completed(A, 2, 2));
+    }
+
+    @Test
+    void aKilledOwnerIsNoReasonBehindItsLease() {
+      assertRed(
+          checker,
+          history()
+              .sent(1)
+              .taken(A, 1)
+              .fault(Kind.KILLED, A)
+              .pass(CheckProgress.BOUND.plusSeconds(7))
+              .taken(B, 2)
+              .completed(B, 2, 1),
+          "no delivery for 35");
+    }
+  }
 }

@@ -35,6 +35,17 @@ public final class OpenBatches {
     return firsts(batch -> batch.bitsOf(chosen) != 0);
   }
 
+  /** Returns whether this is an open message of a batch. */
+  public boolean isOpen(long sequence) {
+    lock.lock();
+    try {
+      var below = batches.floorEntry(sequence);
+      return below != null && below.getValue().isOpen(sequence);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Returns whether no batch is left of those that were read. */
   public boolean isEmpty() {
     lock.lock();

@@ -123,6 +123,16 @@ public final class Hold {
     }
   }
 
+  /** Returns whether the lease has ended, as far as this process knows. */
+  boolean hasLeaseEnded(long now) {
+    lock.lock();
+    try {
+      return now - leaseEnd >= 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Returns the number of prefetched messages that wait for the handler. */
   public int notHandedOut() {
     lock.lock();
@@ -306,6 +316,22 @@ public final class Hold {
   /** A message failed: the next fetch reads this message and the one behind it. */
   void fetchFew() {
     mostToFetch = AFTER_FAILURE;
+  }
+
+  /**
+   * Hands a failed message out again, and what was handed out behind it. The caller has the lock.
+   *
+   * @param isFromMemory whether memory has the message and its attempts; else its row is read
+   */
+  void comesAgain(long sequence, boolean isFromMemory) {
+    if (isFromMemory && isInMemory()) {
+      fetched.retry(sequence);
+      lastHandedOut = 0; // A row that is written now must not count another attempt.
+    } else {
+      fetched.forget();
+      fetchFew();
+    }
+    news.signalAll();
   }
 
   /** Throws if the lease is lost. The caller has the lock. */

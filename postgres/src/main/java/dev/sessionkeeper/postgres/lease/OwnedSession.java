@@ -29,6 +29,8 @@ import java.util.concurrent.CompletionStage;
  * goes through {@link SharedSession}.
  */
 public final class OwnedSession implements HeldSession {
+  private static final Duration GIVE_BACK_AGAIN = Duration.ofMillis(250);
+
   private final HoldParts parts;
   private final HoldRegistry registry;
   private final Hold hold;
@@ -100,8 +102,31 @@ public final class OwnedSession implements HeldSession {
     registry.forget(hold);
     var leftover = hold.endReceiving();
     if (!isReleased(leftover)) {
-      registry.givesBack(parts.calls().settles().free(hold.id, hold.epoch));
+      registry.givesBack(giveBack());
     }
+  }
+
+  /**
+   * Gives the row back. If another transaction has it locked for too long, the session is given
+   * back later: otherwise no consumer would get the session before the end of its lease.
+   */
+  private CompletableFuture<Void> giveBack() {
+    var answer = parts.calls().settles().free(hold.id, hold.epoch);
+    var time = parts.queue().time();
+    var unused =
+        answer.whenComplete(
+            (done, error) -> {
+              if (error instanceof KeeperException.Unavailable
+                  && !hold.hasLeaseEnded(time.nanoTime())) {
+                var unusedTimer =
+                    time.schedule(
+                        GIVE_BACK_AGAIN,
+                        () -> {
+                          var unusedAnswer = giveBack();
+                        });
+              }
+            });
+    return answer;
   }
 
   /** Persists the session, for operations that need a row. */
@@ -162,7 +187,8 @@ public final class OwnedSession implements HeldSession {
     if (other.isPresent()) {
       return other.get().settle(settlements, state);
     }
-    if (hold.isInMemory() && !SettleSession.areCompletions(settlements, state)) {
+    var retry = settling.retryInMemory(settlements, state);
+    if (hold.isInMemory() && retry.isEmpty() && !SettleSession.areCompletions(settlements, state)) {
       try {
         requireRow();
       } catch (KeeperException e) {
@@ -172,6 +198,11 @@ public final class OwnedSession implements HeldSession {
     hold.lock.lock();
     try {
       hold.requireHeld();
+      if (retry.isPresent() && hold.isInMemory()) {
+        var again = settling.retry(retry.get(), this::requireRow);
+        hold.before = again;
+        return again;
+      }
       var finished = settling.send(settlements, state);
       if (!settlements.isEmpty()
           && OpenDeliveries.stopsTheSession(settlements.get(settlements.size() - 1).settlement())) {
@@ -280,13 +311,16 @@ public final class OwnedSession implements HeldSession {
     registry.forget(hold);
     try {
       if (hold.isInMemory()) {
+        settling.awaitSent(); // A retry may give the session its row.
+      }
+      if (hold.isInMemory()) {
         // Behind its settlements. The caller of a settlement that failed has the error.
         Futures.quietly(parts.calls().settles().free(hold.id, hold.epoch, hold::fence));
         if (isReleased(hold.endReceiving())) {
           return;
         }
       }
-      Futures.join(parts.calls().settles().free(hold.id, hold.epoch));
+      Futures.join(giveBack());
     } catch (KeeperException.LockLost e) {
       // Another owner has the session, which is the purpose of closing.
     }

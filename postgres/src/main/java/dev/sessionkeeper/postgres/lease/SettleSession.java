@@ -6,6 +6,7 @@ import dev.sessionkeeper.Settlement;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.poll.PollRequests;
 import dev.sessionkeeper.postgres.settle.CompleteCall;
+import dev.sessionkeeper.postgres.settle.RetryCall;
 import dev.sessionkeeper.postgres.settle.SettleCall;
 import dev.sessionkeeper.postgres.settle.SettleSessions;
 import dev.sessionkeeper.postgres.settle.SettleWork;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +74,103 @@ public final class SettleSession {
     last = completed;
     settles.complete(next);
     return completed;
+  }
+
+  /**
+   * Returns the retry that these settlements are, if memory can count it: the session has no row,
+   * and its message is in a batch.
+   */
+  Optional<Settled> retryInMemory(List<Settled> settlements, Optional<SessionState.Write> state) {
+    if (settlements.size() != 1
+        || state.isPresent()
+        || !RetryCall.isFor(settlements.getFirst().settlement())) {
+      return Optional.empty();
+    }
+    var retried = settlements.getFirst();
+    hold.lock.lock();
+    try {
+      boolean isKnown =
+          hold.kept instanceof SessionLease.InMemory in
+              && in.cache().batches().isOpen(retried.sequence())
+              && hold.fetched.attemptOf(retried.sequence()) > 0;
+      return isKnown ? Optional.of(retried) : Optional.empty();
+    } finally {
+      hold.lock.unlock();
+    }
+  }
+
+  /**
+   * Sends a retry of a session in memory. The caller has the lock.
+   *
+   * @param persist gives the session its row, if only that can say what follows the retry
+   */
+  CompletableFuture<Void> retry(Settled retried, Runnable persist) {
+    int tried = hold.fetched.attemptOf(retried.sequence());
+    var settlements = List.of(retried);
+    hold.deliveries.settle(settlements);
+    completing = null;
+    var voided = voidAfter(hold.deliveries.failures());
+    var call = new RetryCall(hold.id, hold.epoch, retried, tried, voided, hold::fence);
+    var finished =
+        settles
+            .retry(call)
+            .thenCompose(
+                done ->
+                    call.way() == RetryCall.Way.NEEDS_ROW
+                        ? retryInRow(settlements, voided, persist)
+                        : CompletableFuture.<Void>completedFuture(null))
+            .whenComplete((done, error) -> finishRetry(call, settlements, error));
+    last = finished;
+    return finished;
+  }
+
+  private CompletableFuture<Void> retryInRow(
+      List<Settled> settlements, BooleanSupplier voided, Runnable persist) {
+    var sent = new CompletableFuture<CompletableFuture<Void>>();
+    // Not on the thread that settles: the row comes with a poll.
+    var unused =
+        Thread.ofVirtual()
+            .name("keeper-retry")
+            .start(
+                () -> {
+                  try {
+                    persist.run();
+                    var call =
+                        new SettleCall(
+                            hold.id, hold.epoch, false, settlements, false, Optional.empty());
+                    sent.complete(settles.settle(call, voided));
+                  } catch (RuntimeException e) {
+                    sent.completeExceptionally(e);
+                  }
+                });
+    return sent.thenCompose(answer -> answer);
+  }
+
+  private void finishRetry(RetryCall call, List<Settled> settlements, @Nullable Throwable error) {
+    hold.lock.lock();
+    try {
+      finish(settlements, error instanceof CompletionException e ? e.getCause() : error);
+      if (error == null) {
+        hold.comesAgain(call.first(), call.way() == RetryCall.Way.IN_MEMORY);
+      } else {
+        hold.fetched.takeBackBehind(call.first());
+        hold.news.signalAll();
+      }
+    } finally {
+      hold.lock.unlock();
+    }
+  }
+
+  /** Returns when everything that was sent is answered. */
+  void awaitSent() {
+    CompletableFuture<?> sent;
+    hold.lock.lock();
+    try {
+      sent = last;
+    } finally {
+      hold.lock.unlock();
+    }
+    Futures.quietly(sent);
   }
 
   private CompletableFuture<Void> sendAlone(
@@ -143,6 +242,9 @@ public final class SettleSession {
     try {
       if (error == null) {
         hold.deliveries.settled(settlements);
+        if (!settlements.isEmpty() && isComplete(settlements.getLast())) {
+          hold.fetched.settled(settlements.getLast().sequence());
+        }
       } else if (SettleWork.isLost(error)) {
         hold.lost();
       } else {
@@ -172,14 +274,7 @@ public final class SettleSession {
    * @throws KeeperException.OutOfOrder if an earlier message could not be settled
    */
   public void awaitBefore(long sequence) {
-    CompletableFuture<?> sent;
-    hold.lock.lock();
-    try {
-      sent = last;
-    } finally {
-      hold.lock.unlock();
-    }
-    Futures.quietly(sent);
+    awaitSent();
     hold.lock.lock();
     try {
       if (!hold.deliveries.isNext(sequence)) {

@@ -4,16 +4,14 @@ import dev.sessionkeeper.Page;
 import dev.sessionkeeper.PageCursor;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.jdbc.AlsoWrite;
-import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
-import dev.sessionkeeper.postgres.row.MessageRow;
+import dev.sessionkeeper.postgres.row.DeadLetterRow;
 import dev.sessionkeeper.spi.DeadLetter;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,16 +23,15 @@ public final class DeadLetterTable {
   // Also returns the first dead letter that no longer fits, to show that another page follows.
   private static final String PAGE =
       """
-      SELECT id, session, seq, message_id, form, content_type, body, properties, ttl_us, not_before, attempts,
-             reason, last_error, enqueued_at, dead_at, replays
+      SELECT <columns>
         FROM (SELECT *, sum(octet_length(body) + COALESCE(octet_length(properties), 0)) OVER before_it AS before
-                FROM (SELECT * FROM keeper.dead_letter WHERE queue = ?%s AND id > ? ORDER BY id LIMIT ?) candidate
+                FROM (SELECT * FROM keeper.dead_letter WHERE queue = ?<condition> AND id > ? ORDER BY id LIMIT ?) candidate
               WINDOW before_it AS (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) letter
        WHERE COALESCE(before, 0) <= ?
        ORDER BY id
       """; // dead_letter_queue (queue, id), dead_letter_session (queue, session, id)
-  private static final String OF_QUEUE = PAGE.formatted("");
-  private static final String OF_SESSION = PAGE.formatted(" AND session = ?");
+  private static final String OF_QUEUE = page("");
+  private static final String OF_SESSION = page(" AND session = ?");
   private static final String REPLAY = "SELECT keeper.replay(?, ?, ?)";
   private static final String DISCARD =
       """
@@ -49,6 +46,10 @@ public final class DeadLetterTable {
 
   public DeadLetterTable(QueueContext queue) {
     this.queue = queue;
+  }
+
+  private static String page(String condition) {
+    return PAGE.replace("<columns>", DeadLetterRow.COLUMNS).replace("<condition>", condition);
   }
 
   public Page<DeadLetter> page(Optional<SessionId> session, Page.Request request) {
@@ -77,30 +78,16 @@ public final class DeadLetterTable {
       try (var rows = statement.executeQuery()) {
         var letters = new ArrayList<DeadLetter>();
         while (rows.next()) {
-          letters.add(letter(rows));
+          letters.add(DeadLetterRow.of(rows));
         }
         return letters;
       }
     }
   }
 
-  private static DeadLetter letter(ResultSet row) throws SQLException {
-    var session = Optional.ofNullable(row.getString(2)).map(SessionId::of);
-    return new DeadLetter(
-        Long.toString(row.getLong(1)),
-        MessageRow.at(row, 4, session),
-        row.getLong(3),
-        row.getInt(11),
-        row.getString(12),
-        row.getString(13),
-        Instants.of(row, 14),
-        Instants.of(row, 15),
-        row.getInt(16));
-  }
-
   /** Returns one dead letter; empty if there is none with this id. */
   public Optional<DeadLetter> find(String id) {
-    if (!isNumber(id)) {
+    if (!DeadLetterRow.isId(id)) {
       return Optional.empty();
     }
     return queue
@@ -111,10 +98,6 @@ public final class DeadLetterTable {
         .stream()
         .filter(letter -> letter.id().equals(id))
         .findFirst();
-  }
-
-  private static boolean isNumber(String id) {
-    return id.matches("[0-9]{1,18}");
   }
 
   /** Counts in the database, without reading the dead letters. */
@@ -213,7 +196,7 @@ public final class DeadLetterTable {
   }
 
   public boolean discard(String id, AlsoWrite alsoWrite) {
-    if (!isNumber(id)) {
+    if (!DeadLetterRow.isId(id)) {
       return false;
     }
     return inTransaction(

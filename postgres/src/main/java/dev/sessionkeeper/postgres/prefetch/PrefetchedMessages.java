@@ -28,6 +28,10 @@ public final class PrefetchedMessages {
   private static final long LOOK_AFTER_CLAIM_NANOS = Duration.ofMillis(20).toNanos();
 
   private final ArrayDeque<FoundMessage> deliveries = new ArrayDeque<>();
+
+  /** Messages of a session in memory that were handed out and are not settled, in their order. */
+  private final ArrayDeque<FoundMessage> open = new ArrayDeque<>();
+
   private final PrefetchBudget.Share memory;
   private long readAt;
   private long lookAgainAt;
@@ -137,8 +141,47 @@ public final class PrefetchedMessages {
       var next = deliveries.removeFirst();
       memory.remove(next.bytes());
       batch.add(next.delivery());
+      if (!mayBeOld) {
+        open.addLast(next);
+      }
     }
     return batch;
+  }
+
+  /** Records that messages are settled for good, up to this one. */
+  public void settled(long sequence) {
+    while (!open.isEmpty() && open.getFirst().sequence() <= sequence) {
+      open.removeFirst();
+    }
+  }
+
+  /** Returns the attempt in which the handler has this message; zero when it must be read again. */
+  public int attemptOf(long sequence) {
+    return open.stream()
+        .filter(found -> found.sequence() == sequence)
+        .findFirst()
+        .map(found -> found.delivery().attempt())
+        .orElse(0);
+  }
+
+  /** Takes back a message that has failed, and those that were handed out behind it. */
+  public void retry(long sequence) {
+    takeBackBehind(sequence);
+    if (open.isEmpty() || open.getLast().sequence() != sequence) {
+      return; // A purge has made this hold forget its messages.
+    }
+    var failed = open.removeLast();
+    deliveries.addFirst(failed.after(failed.delivery().attempt()));
+    memory.add(failed.bytes());
+  }
+
+  /** Takes back messages that were handed out behind this one: they are void. */
+  public void takeBackBehind(long sequence) {
+    while (!open.isEmpty() && open.getLast().sequence() > sequence) {
+      var next = open.removeLast();
+      deliveries.addFirst(next);
+      memory.add(next.bytes());
+    }
   }
 
   /** Drops the messages, so that they are read again. */
@@ -152,6 +195,7 @@ public final class PrefetchedMessages {
       memory.remove(found.bytes());
     }
     deliveries.clear();
+    open.clear();
   }
 
   /** Records that a message was handed out. */

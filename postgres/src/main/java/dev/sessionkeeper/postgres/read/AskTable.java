@@ -1,8 +1,10 @@
 package dev.sessionkeeper.postgres.read;
 
 import dev.sessionkeeper.SessionId;
+import dev.sessionkeeper.postgres.jdbc.Instants;
+import dev.sessionkeeper.postgres.jdbc.OneRow;
 import dev.sessionkeeper.postgres.queue.QueueContext;
-import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -65,15 +67,12 @@ public final class AskTable {
     }
   }
 
-  /** Requests that a session is persisted; empty if it has no reader. */
+  /**
+   * Requests that a session is persisted; empty if it has no reader. A request whose answer is lost
+   * is repeated: a second request changes nothing.
+   */
   Optional<Ask> ask(SessionId session, boolean needsRow) {
-    return first(
-        ASK,
-        statement -> {
-          statement.setInt(1, queue.id());
-          statement.setString(2, session.value());
-          statement.setBoolean(3, needsRow);
-        });
+    return one(ASK, AskTable::askOf, queue.id(), session.value(), needsRow);
   }
 
   /**
@@ -81,58 +80,36 @@ public final class AskTable {
    * reads.
    */
   boolean wantSessions(int count) {
-    return is(
-        WANT,
-        statement -> {
-          statement.setInt(1, queue.id());
-          statement.setInt(2, count);
-          statement.setString(3, queue.node().id());
-        });
+    return one(WANT, row -> row.getBoolean(1), queue.id(), count, queue.node().id());
   }
 
   /** Asks all readers to stop. Returns false if there are none. */
   boolean stopReaders() {
-    return is(STOP, statement -> statement.setInt(1, queue.id()));
-  }
-
-  private boolean is(String sql, Parameters parameters) {
-    return queue
-        .connections()
-        .look(
-            connection -> {
-              try (var statement = connection.prepareStatement(sql)) {
-                parameters.set(statement);
-                try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  return rows.getBoolean(1);
-                }
-              }
-            });
+    return one(STOP, row -> row.getBoolean(1), queue.id());
   }
 
   /** Returns the last open request; empty if there is none, or no reader. */
   Optional<Ask> last() {
-    return first(LAST, statement -> statement.setInt(1, queue.id()));
+    return one(LAST, AskTable::askOf, queue.id());
   }
 
   /** Returns the state of a request, and of all earlier ones. */
   Seen look(Ask ask) {
-    return queue
-        .connections()
-        .look(
-            connection -> {
-              try (var statement = connection.prepareStatement(LOOK)) {
-                statement.setInt(1, queue.id());
-                statement.setLong(2, ask.id);
-                statement.setLong(3, ask.readerEpoch);
-                try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  boolean isAnswered = rows.getBoolean(1);
-                  var until = Optional.ofNullable(rows.getTimestamp(2)).map(t -> t.toInstant());
-                  return new Seen(isAnswered, until);
-                }
-              }
-            });
+    return one(
+        LOOK,
+        row -> new Seen(row.getBoolean(1), Instants.optional(row, 2)),
+        queue.id(),
+        ask.id,
+        ask.readerEpoch);
+  }
+
+  private <T> T one(String sql, OneRow.Reader<T> reader, Object... parameters) {
+    return queue.connections().look(connection -> OneRow.of(connection, sql, reader, parameters));
+  }
+
+  private static Optional<Ask> askOf(ResultSet row) throws SQLException {
+    long id = row.getLong(1);
+    return row.wasNull() ? Optional.empty() : Optional.of(new Ask(id, row.getLong(2)));
   }
 
   /** Returns the open requests to this process, which reads under that epoch. */
@@ -157,31 +134,6 @@ public final class AskTable {
                     }
                   }
                   return wishes;
-                }
-              }
-            });
-  }
-
-  /** Sets the parameters of a statement. */
-  @FunctionalInterface
-  private interface Parameters {
-    void set(PreparedStatement statement) throws SQLException;
-  }
-
-  /** Sends a request, and repeats it if the answer is lost: a second request changes nothing. */
-  private Optional<Ask> first(String sql, Parameters parameters) {
-    return queue
-        .connections()
-        .look(
-            connection -> {
-              try (var statement = connection.prepareStatement(sql)) {
-                parameters.set(statement);
-                try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  long id = rows.getLong(1);
-                  return rows.wasNull()
-                      ? Optional.empty()
-                      : Optional.of(new Ask(id, rows.getLong(2)));
                 }
               }
             });

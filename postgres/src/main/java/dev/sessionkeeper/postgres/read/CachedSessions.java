@@ -58,6 +58,9 @@ public final class CachedSessions {
   /** Holds from a lost reader lease; their handlers may still run. */
   private final List<Hold> lost = new ArrayList<>();
 
+  /** Messages that were retried before this process began to read. */
+  private Map<SessionId, FailedHead> failedBefore = Map.of();
+
   private int waiting;
   private long lastSequence;
   private long epochs;
@@ -152,9 +155,20 @@ public final class CachedSessions {
     }
   }
 
+  /** Begins a reading. */
   void begin() {
+    begin(Map.of());
+  }
+
+  /**
+   * Begins a reading.
+   *
+   * @param failed messages that others have retried
+   */
+  void begin(Map<SessionId, FailedHead> failed) {
     lock.lock();
     try {
+      failedBefore = failed;
       takenAt = time.nanoTime();
       firstRow = Long.MAX_VALUE;
       epochsUsed = EPOCHS;
@@ -281,7 +295,9 @@ public final class CachedSessions {
   private void add(SessionId id, FreshMessages fresh, Instant moment) {
     var session = sessions.computeIfAbsent(id, CachedSession::new);
     session.expires = fresh.expires.isBefore(session.expires) ? fresh.expires : session.expires;
-    for (var found : fresh.found) {
+    var failed = failedBefore.get(id);
+    for (var read : fresh.found) {
+      var found = failed == null ? read : failed.applyTo(read);
       lastSequence = Math.max(lastSequence, found.delivery().sequence());
       if (found.isExpired() || found.dueAt().isPresent()) {
         // Only a row can wait for a time, or be dead-lettered.

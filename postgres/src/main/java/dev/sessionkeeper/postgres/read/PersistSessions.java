@@ -35,7 +35,18 @@ public final class PersistSessions {
    * @param head the position among waiting sessions, or zero if its row must be checked; with an
    *     owner, the last message that was handed out
    */
-  public record Row(SessionId session, long epoch, String owner, Duration left, long head) {}
+  public record Row(SessionId session, long epoch, String owner, Duration left, long head) {
+    /** Returns the row of a session as it is now. */
+    static Row of(CachedSession session, long now) {
+      var holder = session.holder;
+      if (holder == null) {
+        long place = session.mustCheckRow ? 0 : session.place;
+        return new Row(session.id, 0, "", Duration.ZERO, place);
+      }
+      var hold = holder.snapshot(now);
+      return new Row(hold.session(), hold.epoch(), hold.owner(), hold.left(), hold.lastHandedOut());
+    }
+  }
 
   /**
    * The content of one statement.

@@ -8,7 +8,6 @@ import dev.sessionkeeper.postgres.batch.ReaderBuckets;
 import dev.sessionkeeper.postgres.jdbc.Futures;
 import dev.sessionkeeper.postgres.lease.Hold;
 import dev.sessionkeeper.postgres.lease.HoldParts;
-import dev.sessionkeeper.postgres.lease.HoldSnapshot;
 import dev.sessionkeeper.postgres.lease.OwnedSession;
 import dev.sessionkeeper.postgres.lease.OwnedSessions;
 import dev.sessionkeeper.postgres.lease.SessionCache;
@@ -19,7 +18,6 @@ import dev.sessionkeeper.postgres.row.FoundMessage;
 import dev.sessionkeeper.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.NavigableMap;
@@ -58,16 +56,6 @@ public final class ReadBuckets implements SessionCache {
 
   private static final Duration ALONE = Duration.ofSeconds(5);
 
-  /**
-   * A process whose consumers wait longer than this takes a share. Until then readers give it
-   * single sessions.
-   */
-  private static final Duration JOIN_AFTER = Duration.ofMillis(300);
-
-  private static final long PATIENCE_NANOS = Duration.ofMillis(100).toNanos();
-  private static final Duration WANT_AGAIN = Duration.ofMillis(50);
-  private static final Duration MOST_WANT_AGAIN = Duration.ofSeconds(2);
-
   /** Session requests are read at least this often, in case a notification was lost. */
   private static final long LOOK_AT_ASKS_NANOS = Duration.ofMillis(500).toNanos();
 
@@ -84,6 +72,7 @@ public final class ReadBuckets implements SessionCache {
   private final ReaderTable table;
   private final PersistSessions persist;
   private final AskTable asks;
+  private final WantSessions wants;
   private final CachedSessions sessions;
   private final OpenBatches batches = new OpenBatches();
   private volatile @Nullable ReaderLease reading;
@@ -91,10 +80,6 @@ public final class ReadBuckets implements SessionCache {
   private boolean isToMove;
   private volatile boolean isExpiredAsked;
   private volatile boolean isAsked;
-  private long wantedAt;
-  private long wantedSince;
-  private boolean isWanted;
-  private Duration wantAgain = WANT_AGAIN;
   private long relievedAt;
   private long lookedAtAsks;
 
@@ -119,12 +104,11 @@ public final class ReadBuckets implements SessionCache {
     this.table = new ReaderTable(queue);
     this.persist = new PersistSessions(queue);
     this.asks = new AskTable(queue);
+    this.wants = new WantSessions(queue, polling, asks);
     this.sessions = new CachedSessions(hold, owned, this);
     long now = time.nanoTime();
     this.relievedAt = now - RELIEVE_NANOS;
     this.lookedAtAsks = now - LOOK_AT_ASKS_NANOS;
-    this.wantedAt = now;
-    this.wantedSince = now;
   }
 
   public boolean isReading() {
@@ -316,10 +300,11 @@ public final class ReadBuckets implements SessionCache {
 
   /** Reads these buckets from now on. */
   private void read(BucketAssignment begun, long now) {
+    var failed = table.failedHeads();
     mayHaveLostRelieved = false;
     isAsked = true;
     isToMove = false;
-    sessions.begin();
+    sessions.begin(failed);
     batches.clear();
     reading = new ReaderLease(begun, now);
     polling.requests().ask();
@@ -495,10 +480,8 @@ public final class ReadBuckets implements SessionCache {
       return; // This process has its part.
     }
     want(wanted);
-    if (isWanted && time.since(wantedSince).compareTo(JOIN_AFTER) >= 0) {
+    if (wants.isPartNeeded()) {
       join();
-    } else if (isWanted) {
-      polling.timer().fireWithin(JOIN_AFTER);
     }
   }
 
@@ -507,31 +490,11 @@ public final class ReadBuckets implements SessionCache {
    * ready.
    */
   public void want(int count) {
-    long now = time.nanoTime();
     if (count == 0 || isAlone()) {
-      isWanted = false;
-      wantAgain = WANT_AGAIN;
-      return;
+      wants.none();
+    } else {
+      wants.some(count, isReading());
     }
-    boolean isNew = !isWanted;
-    if (isNew) {
-      isWanted = true;
-      wantedSince = now;
-    }
-    // A process with a part mostly gets sessions of it in a moment.
-    boolean isPatient = isReading() && now - wantedSince < PATIENCE_NANOS;
-    if ((isNew && !isReading()) || (!isPatient && now - wantedAt > wantAgain.toNanos())) {
-      wantedAt = now;
-      wantAgain = min(wantAgain.multipliedBy(2), MOST_WANT_AGAIN);
-      if (asks.wantSessions(count)) {
-        queue.tellReaders();
-      }
-    }
-    polling.timer().fireWithin(wantAgain);
-  }
-
-  private static Duration min(Duration one, Duration other) {
-    return one.compareTo(other) < 0 ? one : other;
   }
 
   /**
@@ -574,7 +537,7 @@ public final class ReadBuckets implements SessionCache {
           persist.persist(
               new PersistSessions.Request(
                   current.epoch(),
-                  lines(lines, began),
+                  lines.stream().map(session -> PersistSessions.Row.of(session, began)).toList(),
                   batches.of(ids),
                   wishes,
                   given,
@@ -616,24 +579,6 @@ public final class ReadBuckets implements SessionCache {
             && chosen.isEmpty()
             && batches.isEmpty();
     return isAllDone ? Optional.of(current.knownTo()) : Optional.empty();
-  }
-
-  private static List<PersistSessions.Row> lines(List<CachedSession> chosen, long now) {
-    var lines = new ArrayList<PersistSessions.Row>();
-    for (var session : chosen) {
-      var holder = session.holder;
-      lines.add(
-          holder == null
-              ? new PersistSessions.Row(
-                  session.id, 0, "", Duration.ZERO, session.mustCheckRow ? 0 : session.place)
-              : rowOf(holder.snapshot(now)));
-    }
-    return lines;
-  }
-
-  private static PersistSessions.Row rowOf(HoldSnapshot hold) {
-    return new PersistSessions.Row(
-        hold.session(), hold.epoch(), hold.owner(), hold.left(), hold.lastHandedOut());
   }
 
   private void lose() {

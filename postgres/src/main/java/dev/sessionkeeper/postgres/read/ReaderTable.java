@@ -1,16 +1,21 @@
 package dev.sessionkeeper.postgres.read;
 
+import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.batch.BatchRow;
 import dev.sessionkeeper.postgres.batch.ReaderBuckets;
 import dev.sessionkeeper.postgres.jdbc.BinaryResults;
 import dev.sessionkeeper.postgres.jdbc.Micros;
+import dev.sessionkeeper.postgres.jdbc.OneRow;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.postgres.row.HandedRow;
 import dev.sessionkeeper.postgres.row.LeftToRead;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /** The table of the readers of a queue: one statement for each step. */
@@ -31,6 +36,8 @@ public final class ReaderTable {
   private static final String LOOK =
       "SELECT free, must_stop, are_dead, masks FROM keeper.look_at_readers(?, ?)";
   private static final String END_DEAD = "SELECT keeper.bury_readers(?, ?)";
+  private static final String FAILED =
+      "SELECT session, seq, attempts FROM keeper.failed_head WHERE queue = ?"; // failed_head_pkey
   private static final String FORGET = "SELECT keeper.forget_reader(?, ?)";
 
   private final QueueContext queue;
@@ -47,27 +54,48 @@ public final class ReaderTable {
    * @return empty if others read and this process does not join, or if no process should read
    */
   Optional<BucketAssignment> become(int least, Duration alone, boolean joins) {
+    return change(
+        BECOME,
+        ReaderTable::assignment,
+        queue.id(),
+        queue.node().id(),
+        least,
+        Micros.of(alone),
+        joins);
+  }
+
+  private static Optional<BucketAssignment> assignment(ResultSet row) throws SQLException {
+    long epoch = row.getLong(1);
+    return row.wasNull()
+        ? Optional.empty()
+        : Optional.of(
+            new BucketAssignment(
+                epoch, row.getLong(2), row.getString(3), Duration.ofNanos(row.getLong(4) * 1000)));
+  }
+
+  private <T> T change(String sql, OneRow.Reader<T> reader, Object... parameters) {
+    return queue.connections().call(connection -> OneRow.of(connection, sql, reader, parameters));
+  }
+
+  /**
+   * Returns the messages of batches that readers before this one have retried. Only the reader of a
+   * bucket writes there, so a reader reads them once.
+   */
+  Map<SessionId, FailedHead> failedHeads() {
     return queue
         .connections()
-        .call(
+        .look(
             connection -> {
-              try (var statement = connection.prepareStatement(BECOME)) {
+              try (var statement = connection.prepareStatement(FAILED)) {
                 statement.setInt(1, queue.id());
-                statement.setString(2, queue.node().id());
-                statement.setInt(3, least);
-                statement.setLong(4, Micros.of(alone));
-                statement.setBoolean(5, joins);
                 try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  long epoch = rows.getLong(1);
-                  return rows.wasNull()
-                      ? Optional.empty()
-                      : Optional.of(
-                          new BucketAssignment(
-                              epoch,
-                              rows.getLong(2),
-                              rows.getString(3),
-                              Duration.ofNanos(rows.getLong(4) * 1000)));
+                  var failed = new HashMap<SessionId, FailedHead>();
+                  while (rows.next()) {
+                    failed.put(
+                        SessionId.of(rows.getString(1)),
+                        new FailedHead(rows.getLong(2), rows.getInt(3)));
+                  }
+                  return failed;
                 }
               }
             });
@@ -75,19 +103,7 @@ public final class ReaderTable {
 
   /** Extends the lease of the reader. Returns false if it has ended. */
   boolean beat(long epoch) {
-    return queue
-        .connections()
-        .call(
-            connection -> {
-              try (var statement = connection.prepareStatement(HEARTBEAT)) {
-                statement.setInt(1, queue.id());
-                statement.setLong(2, epoch);
-                try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  return rows.getBoolean(1);
-                }
-              }
-            });
+    return change(HEARTBEAT, row -> row.getBoolean(1), queue.id(), epoch);
   }
 
   /**
@@ -178,54 +194,27 @@ public final class ReaderTable {
   Optional<Others> others(long epoch) {
     return queue
         .connections()
-        .look(
-            connection -> {
-              try (var statement = connection.prepareStatement(LOOK)) {
-                statement.setInt(1, queue.id());
-                statement.setLong(2, epoch);
-                try (var rows = statement.executeQuery()) {
-                  rows.next();
-                  long free = rows.getLong(1);
-                  return rows.wasNull()
-                      ? Optional.empty()
-                      : Optional.of(
-                          new Others(
-                              free,
-                              rows.getBoolean(2),
-                              rows.getBoolean(3),
-                              ReaderBuckets.of(rows.getArray(4))));
-                }
-              }
-            });
+        .look(connection -> OneRow.of(connection, LOOK, ReaderTable::others, queue.id(), epoch));
+  }
+
+  private static Optional<Others> others(ResultSet row) throws SQLException {
+    long free = row.getLong(1);
+    return row.wasNull()
+        ? Optional.empty()
+        : Optional.of(
+            new Others(
+                free, row.getBoolean(2), row.getBoolean(3), ReaderBuckets.of(row.getArray(4))));
   }
 
   /**
    * Ends readers whose lease has expired, and persists the sessions that they may have handed out.
    */
   void endDead() {
-    queue
-        .connections()
-        .call(
-            connection -> {
-              try (var statement = connection.prepareStatement(END_DEAD)) {
-                statement.setInt(1, queue.id());
-                statement.setLong(2, queue.node().shard());
-                return statement.execute();
-              }
-            });
+    boolean unused = change(END_DEAD, row -> true, queue.id(), queue.node().shard());
   }
 
   /** Ends a reading of this process that began without an answer. */
   void forgetOwn() {
-    queue
-        .connections()
-        .call(
-            connection -> {
-              try (var statement = connection.prepareStatement(FORGET)) {
-                statement.setInt(1, queue.id());
-                statement.setString(2, queue.node().id());
-                return statement.execute();
-              }
-            });
+    boolean unused = change(FORGET, row -> true, queue.id(), queue.node().id());
   }
 }

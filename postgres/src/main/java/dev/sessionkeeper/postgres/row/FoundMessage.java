@@ -26,6 +26,13 @@ public record FoundMessage(
         expires);
   }
 
+  /** Returns the same message after so many failed attempts. */
+  public FoundMessage after(int failed) {
+    var next =
+        new Delivery(delivery.message(), delivery.sequence(), failed + 1, delivery.enqueuedAt());
+    return new FoundMessage(next, isExpired, dueAt, expires);
+  }
+
   public long sequence() {
     return delivery.sequence();
   }

@@ -5,6 +5,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.postgres.batch.CompletedMessages;
 import dev.sessionkeeper.postgres.jdbc.Connections;
 import dev.sessionkeeper.postgres.jdbc.SqlArray;
+import dev.sessionkeeper.postgres.jdbc.StorableText;
 import dev.sessionkeeper.postgres.queue.QueueContext;
 import dev.sessionkeeper.store.Database;
 import dev.sessionkeeper.store.SqlErrors;
@@ -19,13 +20,15 @@ import java.util.Set;
 
 /**
  * Completes messages of many sessions with one statement, in rows or in memory, and answers the
- * calls.
+ * calls. The statement for cached sessions also counts retries.
  */
 public final class CompleteMessages {
   private static final String OF_ROWS =
       "SELECT * FROM keeper.settle_lanes(?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String OF_CACHED =
       "SELECT * FROM keeper.settle_carried(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  private static final String RETRIED =
+      "SELECT * FROM keeper.settle_retried(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   private static final String MESSAGE_GONE = "SK001";
   private static final String NOT_THE_READER = "SK002";
 
@@ -35,13 +38,26 @@ public final class CompleteMessages {
     this.queue = queue;
   }
 
-  /**
-   * A statement that returns the sessions for which it did nothing. A repetition accepts messages
-   * that are completed already.
-   */
+  /** A statement. A repetition accepts messages that are completed already. */
   @FunctionalInterface
-  private interface Statement {
-    Set<SessionId> run(Connection connection, boolean again) throws SQLException;
+  private interface Statement<T> {
+    T run(Connection connection, boolean again) throws SQLException;
+  }
+
+  /**
+   * The sessions because of which a statement did nothing.
+   *
+   * @param written they have rows by now
+   * @param refused only a row can say what follows their retries
+   */
+  private record Unsettled(Set<SessionId> written, Set<SessionId> refused) {
+    static Unsettled none() {
+      return new Unsettled(new HashSet<>(), new HashSet<>());
+    }
+
+    boolean isEmpty() {
+      return written.isEmpty() && refused.isEmpty();
+    }
   }
 
   /**
@@ -66,9 +82,9 @@ public final class CompleteMessages {
   }
 
   /**
-   * Completes messages of cached sessions. Returns those that were persisted meanwhile, for which
-   * nothing was done. A hold is settled only under the reader's epoch in which it began, because
-   * another process may have had the session in between.
+   * Completes and retries messages of cached sessions. Returns those that were persisted meanwhile,
+   * for which nothing was done. A hold is settled only under the reader's epoch in which it began,
+   * because another process may have had the session in between.
    */
   List<SettleWork> ofCached(Reader reader, List<SettleWork> works) {
     var epoch = reader.epoch();
@@ -79,11 +95,15 @@ public final class CompleteMessages {
     try {
       while (!cached.isEmpty()) {
         var fence = new Fence.OfReader(reader, epoch.orElseThrow());
-        var written = complete(fence, cached, note, !left.isEmpty());
-        if (written.isEmpty()) {
+        var unsettled = complete(fence, cached, note, !left.isEmpty());
+        if (unsettled.isEmpty()) {
           cached.forEach(SettleWork::succeed);
           return left;
         }
+        var written = unsettled.written;
+        cached.stream()
+            .filter(work -> unsettled.refused.contains(work.session()))
+            .forEach(work -> work.takeRetry().ifPresent(RetryCall::needsRow));
         cached.stream().filter(work -> written.contains(work.session())).forEach(left::add);
         cached = cached.stream().filter(work -> !written.contains(work.session())).toList();
       }
@@ -115,24 +135,24 @@ public final class CompleteMessages {
     }
   }
 
-  /** Completes all messages, or returns the sessions that have a row and completes none. */
-  private Set<SessionId> complete(
-      Fence.OfReader fence, List<SettleWork> works, long note, boolean again) throws SQLException {
-    var busy = works.stream().filter(work -> !work.done().isEmpty()).toList();
+  /** Settles all messages, or returns the sessions because of which it settles none. */
+  private Unsettled complete(Fence.OfReader fence, List<SettleWork> works, long note, boolean again)
+      throws SQLException {
+    var busy = works.stream().filter(SettleWork::isToWrite).toList();
     if (busy.isEmpty()) {
-      return Set.of();
+      return Unsettled.none();
     }
     var batches = fence.reader().batches();
     var completed = batches.tellApart(busy, note);
-    var written =
+    var unsettled =
         repeat(
             busy,
             (connection, once) ->
                 cached(connection, fence.epoch(), busy, completed, once || again));
-    if (written.isEmpty()) {
+    if (unsettled.isEmpty()) {
       batches.close(completed);
     }
-    return written;
+    return unsettled;
   }
 
   private static void fail(
@@ -159,7 +179,7 @@ public final class CompleteMessages {
    * completed messages that are missing now. An owner that has lost the lease does not learn
    * whether the first attempt took effect.
    */
-  private Set<SessionId> repeat(List<SettleWork> works, Statement statement) throws SQLException {
+  private <T> T repeat(List<SettleWork> works, Statement<T> statement) throws SQLException {
     KeeperException.OutcomeUnknown unknown = null;
     for (int attempt = 1; ; attempt++) {
       boolean again = attempt > 1;
@@ -208,14 +228,15 @@ public final class CompleteMessages {
     }
   }
 
-  private Set<SessionId> cached(
+  private Unsettled cached(
       Connection connection,
       long readerEpoch,
       List<SettleWork> works,
       CompletedMessages done,
       boolean again)
       throws SQLException {
-    try (var statement = connection.prepareStatement(OF_CACHED)) {
+    var retries = works.stream().flatMap(work -> work.retry().stream()).toList();
+    try (var statement = connection.prepareStatement(retries.isEmpty() ? OF_CACHED : RETRIED)) {
       statement.setInt(1, queue.id());
       statement.setLong(2, readerEpoch);
       statement.setArray(3, SqlArray.of(connection, "text", sessionsOf(works)));
@@ -233,8 +254,44 @@ public final class CompleteMessages {
       statement.setArray(15, SqlArray.of(connection, "int8", done.sequences.toArray(Long[]::new)));
       statement.setBoolean(16, again);
       statement.setLong(17, queue.node().shard());
-      return sessions(statement);
+      if (retries.isEmpty()) {
+        return new Unsettled(sessions(statement), Set.of());
+      }
+      bind(connection, statement, retries);
+      var unsettled = Unsettled.none();
+      try (var rows = statement.executeQuery()) {
+        while (rows.next()) {
+          var of = rows.getBoolean(2) ? unsettled.refused : unsettled.written;
+          of.add(SessionId.of(rows.getString(1)));
+        }
+      }
+      return unsettled;
     }
+  }
+
+  /** Sets the parameters behind those of completions. */
+  private static void bind(
+      Connection connection, PreparedStatement statement, List<RetryCall> retries)
+      throws SQLException {
+    int count = retries.size();
+    var sessions = new String[count];
+    var sequences = new long[count];
+    var tried = new int[count];
+    var limits = new boolean[count];
+    var reasons = new String[count];
+    for (int i = 0; i < count; i++) {
+      var call = retries.get(i);
+      sessions[i] = call.session().value();
+      sequences[i] = call.sequence();
+      tried[i] = call.tried();
+      limits[i] = call.retry().limited();
+      reasons[i] = StorableText.storable(call.retry().reason());
+    }
+    statement.setArray(18, SqlArray.of(connection, "text", sessions));
+    statement.setArray(19, SqlArray.of(connection, "int8", sequences));
+    statement.setArray(20, SqlArray.of(connection, "int4", tried));
+    statement.setArray(21, SqlArray.of(connection, "bool", limits));
+    statement.setArray(22, SqlArray.of(connection, "text", reasons));
   }
 
   /** All completed messages of a batch of calls, as two arrays. */

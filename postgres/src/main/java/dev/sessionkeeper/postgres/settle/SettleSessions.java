@@ -23,10 +23,10 @@ import java.util.function.Supplier;
 /**
  * Settles sessions and gives them back: one statement and one commit for many sessions.
  *
- * <p>Completions share a statement. Other settlements, such as a retry or a state, are {@link
- * SettleCall}s and share another one. I1: calls of one session take effect in the order in which
- * they were sent; after a call that failed, none takes effect. I2: if a lease is lost, only its own
- * calls fail, not the batch.
+ * <p>Completions and immediate retries of cached sessions share a statement. Other settlements,
+ * such as a dead letter or a state, are {@link SettleCall}s and share another one. I1: calls of one
+ * session take effect in the order in which they were sent; after a call that failed, none takes
+ * effect. I2: if a lease is lost, only its own calls fail, not the batch.
  */
 public final class SettleSessions {
   private static final int MOST_CALLS = 4096;
@@ -101,17 +101,27 @@ public final class SettleSessions {
     return add(new MixedCall(call, voided, new CompletableFuture<>()));
   }
 
+  /** Counts a failed attempt of a session in memory. */
+  public CompletableFuture<Void> retry(RetryCall call) {
+    urgent.incrementAndGet();
+    return add(call);
+  }
+
   private CompletableFuture<Void> add(SettlementCall call) {
     group.add(call);
     return call.answer();
   }
 
   private void settleAll(List<SettlementCall> calls) {
-    urgent.addAndGet(-(int) calls.stream().filter(MixedCall.class::isInstance).count());
+    urgent.addAndGet(-(int) calls.stream().filter(SettleSessions::isUrgent).count());
     var left = calls;
     while (!left.isEmpty()) {
       left = settleSome(left);
     }
+  }
+
+  private static boolean isUrgent(SettlementCall call) {
+    return call instanceof MixedCall || call instanceof RetryCall;
   }
 
   /** Settles the calls that can go together. Returns the calls that must wait for them. */
@@ -126,10 +136,7 @@ public final class SettleSessions {
         continue;
       }
       if (call.isVoid()) {
-        call.answer()
-            .completeExceptionally(
-                new KeeperException.OutOfOrder(
-                    call.session(), call.first(), "the settlement before it failed"));
+        refuseBehindFailure(call);
         continue;
       }
       switch (call) {
@@ -139,6 +146,12 @@ public final class SettleSessions {
             behind.add(one.session());
             later.add(one);
           }
+        }
+        case RetryCall one -> {
+          if (!work(together, one.session(), one.epoch(), one.fence()).retry(one)) {
+            later.add(one);
+          }
+          behind.add(one.session());
         }
         case GiveBackCall one -> {
           if (!work(together, one.session(), one.epoch(), one.fence())
@@ -150,7 +163,8 @@ public final class SettleSessions {
       }
     }
     if (!together.isEmpty()) {
-      settleTogether(List.copyOf(together.values()));
+      var retried = settleTogether(List.copyOf(together.values()));
+      retried.forEach(one -> mixed.put(one.session(), one));
     }
     var inOrder = mixed.values().stream().sorted(Comparator.comparing(MixedCall::session)).toList();
     for (int from = 0; from < inOrder.size(); ) {
@@ -181,7 +195,8 @@ public final class SettleSessions {
     return together.computeIfAbsent(session, s -> new SettleWork(s, epoch, fence));
   }
 
-  private void settleTogether(List<SettleWork> works) {
+  /** Returns retries of sessions that have got a row meanwhile. */
+  private List<MixedCall> settleTogether(List<SettleWork> works) {
     var rows = new ArrayList<SettleWork>();
     var cached = new LinkedHashMap<Reader, List<SettleWork>>();
     for (var work : works) {
@@ -193,9 +208,20 @@ public final class SettleSessions {
     }
     // Sessions that have got a row meanwhile are settled there.
     cached.forEach((reader, own) -> rows.addAll(completions.ofCached(reader, own)));
-    if (!rows.isEmpty()) {
-      completions.ofRows(rows);
+    var retried = rows.stream().flatMap(work -> work.takeRetry().stream()).toList();
+    var completed = rows.stream().filter(work -> work.isToWrite() || work.isFreed()).toList();
+    if (!completed.isEmpty()) {
+      completions.ofRows(completed);
     }
+    retried.stream().filter(RetryCall::isVoid).forEach(SettleSessions::refuseBehindFailure);
+    return retried.stream().filter(call -> !call.answer().isDone()).map(RetryCall::inRow).toList();
+  }
+
+  private static void refuseBehindFailure(SettlementCall call) {
+    call.answer()
+        .completeExceptionally(
+            new KeeperException.OutOfOrder(
+                call.session(), call.first(), "the settlement before it failed"));
   }
 
   /**

@@ -6,12 +6,15 @@ import dev.sessionkeeper.postgres.batch.Completions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The effects of one batch on one held session: completed messages, and perhaps its end. */
+/**
+ * The effects of one batch on one held session: completed messages, a retry, and perhaps its end.
+ */
 public final class SettleWork implements Completions {
   private final SessionId session;
   private final long epoch;
@@ -19,6 +22,7 @@ public final class SettleWork implements Completions {
   private final Fence first;
   private final List<long[]> done = new ArrayList<>();
   private final List<CompletableFuture<Void>> answers = new ArrayList<>();
+  private @Nullable RetryCall retry;
   private boolean isFreed;
   private KeeperException.@Nullable OutcomeUnknown doubt;
 
@@ -89,6 +93,32 @@ public final class SettleWork implements Completions {
     return true;
   }
 
+  /** Adds a call. Returns false when the call is of another hold. */
+  boolean retry(RetryCall call) {
+    if (call.epoch() != epoch) {
+      return false;
+    }
+    retry = call;
+    return true;
+  }
+
+  /** Returns the retry of its first message behind the completed ones, if there is one. */
+  Optional<RetryCall> retry() {
+    return Optional.ofNullable(retry);
+  }
+
+  /** Removes its retry, which is settled in another way. */
+  Optional<RetryCall> takeRetry() {
+    var taken = retry();
+    retry = null;
+    return taken;
+  }
+
+  /** Returns whether a statement has to write anything for it. */
+  boolean isToWrite() {
+    return !done.isEmpty() || retry != null;
+  }
+
   /** Records that a statement got no answer, so it may have taken effect. */
   void doubt(KeeperException.OutcomeUnknown e) {
     doubt = e;
@@ -119,9 +149,11 @@ public final class SettleWork implements Completions {
 
   void succeed() {
     answers.forEach(answer -> answer.complete(null));
+    retry().ifPresent(call -> call.answer().complete(null));
   }
 
   void fail(RuntimeException e) {
     answers.forEach(answer -> answer.completeExceptionally(e));
+    retry().ifPresent(call -> call.answer().completeExceptionally(e));
   }
 }

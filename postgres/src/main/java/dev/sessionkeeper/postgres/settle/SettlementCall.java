@@ -4,7 +4,7 @@ import dev.sessionkeeper.SessionId;
 import java.util.concurrent.CompletableFuture;
 
 /** A call of the batch that settles sessions. */
-public sealed interface SettlementCall permits CompleteCall, GiveBackCall, MixedCall {
+public sealed interface SettlementCall permits CompleteCall, GiveBackCall, MixedCall, RetryCall {
   SessionId session();
 
   CompletableFuture<Void> answer();

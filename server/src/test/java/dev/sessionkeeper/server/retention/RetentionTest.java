@@ -30,6 +30,7 @@ class RetentionTest {
       dead_letter         dead-letter-retention
       discovery           one row for each queue
       duplicate           duplicateWindow; housekeeping
+      failed_head         housekeeping, once its message has left its batch
       github_event        github-retention
       github_replay       history-retention, once finished
       github_route        github-retention
