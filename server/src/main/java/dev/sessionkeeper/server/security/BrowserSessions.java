@@ -129,8 +129,8 @@ public final class BrowserSessions {
   }
 
   /**
-   * Returns the cookie that only this host can have set, if there is one: the network may plant a
-   * cookie of the plain name, with a login of somebody else.
+   * Returns the cookie that only this host can have set, if there is one. An attacker in the
+   * network may plant a cookie of the plain name, with a login of another person.
    */
   private static Optional<String> value(String cookieHeader) {
     return value(cookieHeader, SECURE_NAME).or(() -> value(cookieHeader, PLAIN_NAME));

@@ -12,8 +12,8 @@ import java.util.OptionalLong;
 record StartingPoint(long after, Optional<Frame> gap) {
 
   /**
-   * Returns the starting point of a reader that has the events up to this one, or the end of the
-   * stream if it has none.
+   * Returns the starting point of a reader that has the events up to this one, or of a reader
+   * without any, which begins at the end of the stream.
    */
   static StartingPoint of(OptionalLong had, StreamLog.Bounds bounds) {
     if (had.isEmpty()) {
