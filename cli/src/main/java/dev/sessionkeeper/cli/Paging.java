@@ -11,7 +11,7 @@ final class Paging {
       description = "How many at most. Default: ${DEFAULT-VALUE}")
   int limit;
 
-  @Option(names = "--cursor", description = "The cursor that the page before printed")
+  @Option(names = "--cursor", description = "The cursor that the previous page printed")
   @Nullable String cursor;
 
   String limitText() {
