@@ -27,8 +27,14 @@ public enum ProblemType {
       403,
       "The credential does not allow this",
       "Use a credential with the role that the detail names."),
-  NOT_FOUND(404, "There is no such object", "Unknown, or not visible to this credential."),
-  UNKNOWN_QUEUE(404, "There is no such queue", "Unknown, or not visible to this credential."),
+  NOT_FOUND(
+      404,
+      "There is no such object",
+      "Check the id; the object may also be invisible to this credential."),
+  UNKNOWN_QUEUE(
+      404,
+      "There is no such queue",
+      "Check the name; the queue may also be invisible to this credential."),
   METHOD_NOT_ALLOWED(
       405, "This path does not take this method", "Use a method that the Allow header names."),
   REQUEST_TIMEOUT(408, "The request did not arrive in time", "Send the request again."),
@@ -48,12 +54,18 @@ public enum ProblemType {
       409,
       "The queue exists with another mode",
       "Use another name; the mode of a queue cannot change."),
-  OUT_OF_ORDER(409, "An earlier message of the session is open", "Nothing was changed."),
+  OUT_OF_ORDER(
+      409,
+      "An earlier message of the session is open",
+      "Settle the earlier message first. Nothing was changed."),
   STALE_STATE(
       409,
       "The state has a newer version",
       "Read the state and decide again. Nothing was changed."),
-  CONFLICT(409, "The state of the object does not allow this", "Nothing was changed."),
+  CONFLICT(
+      409,
+      "The state of the object does not allow this",
+      "See the detail for the reason. Nothing was changed."),
   TENANT_MISMATCH(409, "The object belongs to another tenant", "Nothing was changed."),
   SUBSCRIBER_LIMIT(
       409,
