@@ -8,7 +8,7 @@ final class Paging {
   @Option(
       names = "--limit",
       defaultValue = "50",
-      description = "How many at most. Default: ${DEFAULT-VALUE}")
+      description = "The most items to list. Default: ${DEFAULT-VALUE}")
   int limit;
 
   @Option(names = "--cursor", description = "The cursor that the previous page printed")

@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Where a reader begins.
+ * The event from which a reader begins.
  *
  * @param after the last event that the reader has, or is assumed to have
  * @param gap the first frame to send if requested events were deleted
