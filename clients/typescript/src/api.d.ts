@@ -98,7 +98,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say which bots would get an event, and why; nothing is stored */
+        /** Explain which bots would receive an event, without storing it */
         post: operations["postBotsExplain"];
         delete?: never;
         options?: never;
@@ -113,7 +113,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The newest runs, at most 100 */
+        /** The newest bulk runs, at most 100 */
         get: operations["getBulk"];
         put?: never;
         post?: never;
@@ -130,7 +130,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One run */
+        /** One bulk run */
         get: operations["getBulkId"];
         put?: never;
         post?: never;
@@ -149,7 +149,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop a run after its step; what it did stays done; audited */
+        /** Stop a bulk run after its current step; its changes so far remain; audited */
         post: operations["postBulkIdStop"];
         delete?: never;
         options?: never;
@@ -164,7 +164,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The credentials: roles, bindings, and when each was used last */
+        /** The credentials with roles, bindings and last use */
         get: operations["getCredentials"];
         put?: never;
         post?: never;
@@ -217,7 +217,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send events to their bots again, in their original order; audited */
+        /** Send stored events to their bots again, in their original order; audited */
         post: operations["postEventsReplay"];
         delete?: never;
         options?: never;
@@ -232,7 +232,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One event: which bots got it and why the others did not */
+        /** One event: which bots received it, and why the others did not */
         get: operations["getEventsId"];
         put?: never;
         post?: never;
@@ -249,7 +249,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The bytes that GitHub sent */
+        /** The payload, byte for byte as GitHub sent it */
         get: operations["getEventsIdPayload"];
         put?: never;
         post?: never;
@@ -266,7 +266,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process lives; depends on nothing */
+        /** Whether the process is alive; checks nothing else */
         get: operations["getHealthLive"];
         put?: never;
         post?: never;
@@ -300,7 +300,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All jobs: owner, epoch, lease, next run, the last runs */
+        /** All jobs with owner, epoch, lease, next run and last runs */
         get: operations["getJobs"];
         put?: never;
         post?: never;
@@ -385,7 +385,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** API keys that were created here: rights, end, last use; revoked ones last */
+        /** The API keys of the store with rights, expiry and last use; revoked ones last */
         get: operations["getKeys"];
         put?: never;
         /** Create an API key; the answer shows it once. Audited */
@@ -437,7 +437,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The servers of this store, heard of in the last hour */
+        /** The servers of this store that reported within the last hour */
         get: operations["getNodes"];
         put?: never;
         post?: never;
@@ -524,7 +524,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Messages set aside, oldest first; at most 8 MB on a page */
+        /** Dead letters, oldest first; at most 8 MB on a page */
         get: operations["getQueuesQueueDeadLetters"];
         put?: never;
         post?: never;
@@ -541,7 +541,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the newest 5,000 dead letters died of, the most frequent cause first */
+        /** The causes of the newest 5,000 dead letters, most frequent first */
         get: operations["getQueuesQueueDeadLettersGroups"];
         put?: never;
         post?: never;
@@ -575,7 +575,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Dead letters, newest first, by what they died of; at most 8 MB on a page */
+        /** Dead letters, newest first, with filters for cause and time; at most 8 MB on a page */
         get: operations["getQueuesQueueDeadLettersSearch"];
         put?: never;
         post?: never;
@@ -596,7 +596,7 @@ export interface paths {
         get: operations["getQueuesQueueDeadLettersId"];
         put?: never;
         post?: never;
-        /** Forget a dead letter for good; audited */
+        /** Delete a dead letter for good; audited */
         delete: operations["deleteQueuesQueueDeadLettersId"];
         options?: never;
         head?: never;
@@ -611,7 +611,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Give a dead letter another body; the former one is kept, audited */
+        /** Replace the body of a dead letter; the former body is kept; audited */
         put: operations["putQueuesQueueDeadLettersIdBody"];
         post?: never;
         delete?: never;
@@ -697,7 +697,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Hold it for another lock duration */
+        /** Extend the lease by the lock duration */
         post: operations["postQueuesQueueLeasesLeaseIdRenew"];
         delete?: never;
         options?: never;
@@ -714,7 +714,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Settle deliveries in order, all or nothing, and the state with them */
+        /** Settle deliveries in order, all or nothing, and write the state with them */
         post: operations["postQueuesQueueLeasesLeaseIdSettlements"];
         delete?: never;
         options?: never;
@@ -731,7 +731,7 @@ export interface paths {
         };
         /** The session's memory; its version is the ETag, "0" when never written */
         get: operations["getQueuesQueueLeasesLeaseIdState"];
-        /** Replace the session's memory */
+        /** Replace the state of the session */
         put: operations["putQueuesQueueLeasesLeaseIdState"];
         post?: never;
         delete?: never;
@@ -866,7 +866,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a session remembers */
+        /** The state of a session */
         get: operations["getQueuesQueueSessionState"];
         put?: never;
         post?: never;
@@ -883,7 +883,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened to a session, newest first; failed attempts of seven days */
+        /** The history of a session, newest first, with failed attempts of the last seven days */
         get: operations["getQueuesQueueSessionTimeline"];
         put?: never;
         post?: never;
@@ -934,7 +934,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sessions by status and the beginning of their id; disturbs no consumer */
+        /** Search sessions by status and by the beginning of the id, without disturbing consumers */
         get: operations["getQueuesQueueSessionsSearch"];
         put?: never;
         post?: never;
@@ -953,7 +953,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Settle deliveries of an UNORDERED queue, each for itself */
+        /** Settle deliveries of an UNORDERED queue, each independently of the others */
         post: operations["postQueuesQueueSettlements"];
         delete?: never;
         options?: never;
@@ -1055,7 +1055,7 @@ export interface paths {
         };
         /** Registered sessions, the newest first */
         get: operations["getSessions"];
-        /** The active session of a user on a capacity, of at least this kind */
+        /** Return the active session of a user on a capacity, of at least this kind; create or upgrade it if needed */
         put: operations["putSessions"];
         post?: never;
         delete?: never;
@@ -1075,7 +1075,7 @@ export interface paths {
         get: operations["getSessionsId"];
         put?: never;
         post?: never;
-        /** Ends a session now; again, the same answer; audited */
+        /** End a session now. A repeated call gets the same answer; audited */
         delete: operations["deleteSessionsId"];
         options?: never;
         head?: never;
@@ -1091,7 +1091,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lets a session live for a whole lifetime from now */
+        /** Extend an active session to a whole lifetime from now */
         post: operations["postSessionsIdRenew"];
         delete?: never;
         options?: never;
@@ -1106,7 +1106,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Streams by name; a credential of a tenant sees those of its tenant */
+        /** Streams by name; a credential of a tenant sees the streams of its tenant */
         get: operations["getStreams"];
         put?: never;
         post?: never;
@@ -1175,7 +1175,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the named subscribers of a stream are, at most 1,000 */
+        /** The named subscribers of a stream with their positions, at most 1,000 */
         get: operations["getStreamsStreamSubscribers"];
         put?: never;
         post?: never;
@@ -1193,7 +1193,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Create a subscriber that acknowledges; one that exists keeps its position */
+        /** Create a subscriber that acknowledges. An existing subscriber keeps its position */
         put: operations["putStreamsStreamSubscribersSubscriber"];
         post?: never;
         delete?: never;
@@ -1211,7 +1211,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Acknowledge all events up to one; durable when it is answered */
+        /** Acknowledge all events up to one. The position is durable when the call returns */
         post: operations["postStreamsStreamSubscribersSubscriberAck"];
         delete?: never;
         options?: never;
@@ -1260,7 +1260,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was metered, by tenant and time */
+        /** The usage ledger, by tenant and time */
         get: operations["getUsages"];
         put?: never;
         post?: never;
@@ -1277,7 +1277,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The outbox, the newest first */
+        /** Usage batches, newest first */
         get: operations["getUsagesBatches"];
         put?: never;
         post?: never;
@@ -1296,7 +1296,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a batch again: the same bytes under the same key; audited */
+        /** Send a batch again, with the same bytes and the same key; audited */
         post: operations["postUsagesBatchesIdReplay"];
         delete?: never;
         options?: never;
@@ -1313,7 +1313,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Bills a record at another factor, by a reversal and a new record; audited */
+        /** Bill a record at another factor, by a reversal and a new record; audited */
         post: operations["postUsagesCorrections"];
         delete?: never;
         options?: never;
@@ -1330,7 +1330,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Continues metering after the database's clock jumped; audited */
+        /** Continue metering after the database's clock jumped; audited */
         post: operations["postUsagesHoldRelease"];
         delete?: never;
         options?: never;
@@ -1345,7 +1345,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The sums of sessions, ledger, batches and answers; their differences are 0 */
+        /** The proof of usage: sums of sessions, ledger, batches and acknowledgements, whose differences must be 0 */
         get: operations["getUsagesProof"];
         put?: never;
         post?: never;
@@ -1364,7 +1364,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take in a delivery of GitHub; signed instead of authenticated */
+        /** Receive a delivery from GitHub, which is signed instead of authenticated */
         post: operations["postWebhooksGithub"];
         delete?: never;
         options?: never;
@@ -1383,12 +1383,12 @@ export interface components {
              */
             name: string;
             /**
-             * @description key, certificate or token; removed for one that the configuration no longer names
+             * @description key, certificate or token; removed if the configuration no longer names the credential
              * @example key
              */
             kind: string;
             /**
-             * @description Its roles; empty for tokens, which bring their own
+             * @description Its roles; empty for tokens, which carry their own
              * @example [
              *       "consume",
              *       "send"
@@ -1410,18 +1410,18 @@ export interface components {
             queues?: string[];
             /**
              * Format: date-time
-             * @description Its last request
+             * @description The time of its last request
              * @example 2026-01-31T12:00:00.000000Z
              */
             lastSeenAt?: string;
         };
         ActivityCredentials: {
-            /** @description When each credential was seen last */
+            /** @description The credentials, each with its last request */
             credentials: components["schemas"]["ActivityCredential"][];
         };
         AuditChainVerification: {
             /**
-             * @description Whether every entry fits its hash
+             * @description Whether every entry matches its hash
              * @example true
              */
             intact: boolean;
@@ -1433,23 +1433,23 @@ export interface components {
             entries?: number;
             /**
              * Format: int64
-             * @description Older entries that retention has removed
+             * @description The number of older entries that retention has deleted
              * @example 0
              */
             forgotten?: number;
             /**
-             * @description The hash of the newest entry. Keep it elsewhere to notice a log that was cut off.
+             * @description The hash of the newest entry. Store it elsewhere to detect later that entries were cut off.
              * @example 9f86d081…
              */
             lastHash?: string;
             /**
              * Format: int64
-             * @description The number of the first entry that does not fit
+             * @description The number of the first entry that does not match its hash
              * @example 3
              */
             brokenAt?: number;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -1463,7 +1463,7 @@ export interface components {
             id: number;
             /**
              * Format: date-time
-             * @description When it happened
+             * @description The time of the act
              * @example 2026-01-31T12:00:00.000000Z
              */
             at: string;
@@ -1478,7 +1478,7 @@ export interface components {
              */
             source: string;
             /**
-             * @description What was done
+             * @description The act
              * @example session.park
              */
             action: string;
@@ -1488,7 +1488,7 @@ export interface components {
              */
             target: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -1508,7 +1508,7 @@ export interface components {
             /** @description Entries of the audit log, the newest first */
             entries: components["schemas"]["AuditItem"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -1517,7 +1517,7 @@ export interface components {
         BatchItem: {
             /**
              * Format: uuid
-             * @description The batch
+             * @description The id of the batch
              * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
              */
             batchId: string;
@@ -1529,24 +1529,24 @@ export interface components {
             tenantObjectId: string;
             /**
              * Format: int64
-             * @description The number of the batch of its tenant
+             * @description The number of the batch among the batches of its tenant
              * @example 3
              */
             sequence: number;
             /**
              * Format: int32
-             * @description Rows of the ledger in it
+             * @description The number of ledger rows in the batch
              * @example 120
              */
             records: number;
             /**
              * Format: decimal
-             * @description Their sum; an exact decimal
+             * @description The sum of the batch; an exact decimal
              * @example 12.5
              */
             usage: number;
             /**
-             * @description What became of the batch
+             * @description The state of the delivery
              * @example acknowledged
              * @enum {string}
              */
@@ -1570,12 +1570,12 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the receiver acknowledged it, or it was given up
+             * @description When the receiver acknowledged the batch, or the server gave it up
              * @example 2026-01-31T12:00:00.000000Z
              */
             settledAt?: string;
             /**
-             * @description The digest of the body that is delivered
+             * @description The SHA-256 digest of the delivered body
              * @example 9f86d0…
              */
             sha256: string;
@@ -1584,7 +1584,7 @@ export interface components {
             /** @description The batches of this page, the newest first */
             batches: components["schemas"]["BatchItem"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -1608,13 +1608,13 @@ export interface components {
             startedAt: string;
             /**
              * Format: date-time
-             * @description When the server was last heard of
+             * @description When the server last reported
              * @example 2026-01-31T12:00:00.000000Z
              */
             lastSeenAt: string;
-            /** @description Whether the server has not been heard of for a while */
+            /** @description Whether the server has not reported for a while */
             silent: boolean;
-            /** @description Whether the node takes no new work because it is about to end */
+            /** @description Whether the server takes no new requests because it is about to end */
             draining: boolean;
             /** @description Whether this is the server that answers */
             self: boolean;
@@ -1639,13 +1639,13 @@ export interface components {
              */
             at: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId: string;
             /**
              * Format: int32
-             * @description The number of this delivery; the first one is 1
+             * @description The number of this attempt; the first one is 1
              * @example 1
              */
             attempt: number;
@@ -1698,18 +1698,18 @@ export interface components {
              */
             maxConcurrentSessions: number;
             /**
-             * @description How the bot gets its messages: push or pull
+             * @description How the bot receives its messages: push or pull
              * @enum {string}
              */
             delivery: "push" | "pull";
             /**
-             * @description The endpoint of a pushed bot
+             * @description The endpoint, if the bot receives pushes
              * @example https://reviewer.example/hook
              */
             target?: string;
-            /** @description Whether pushes are stopped because the endpoint does not answer, as this server sees it */
+            /** @description Whether this server has stopped pushes because the endpoint does not answer */
             circuitOpen: boolean;
-            /** @description The last failed deliveries to the bot, the newest first */
+            /** @description The last failed deliveries to the bot, newest first */
             failures: components["schemas"]["BotListFailure"][];
         };
         BotListListing: {
@@ -1722,15 +1722,15 @@ export interface components {
              * @example reviewer
              */
             bot: string;
-            /** @description Whether the bot would get the event */
+            /** @description Whether the bot would receive the event */
             matched: boolean;
             /**
-             * @description Why the bot would get the event, or would not
+             * @description Why the bot would receive the event, or why not
              * @example reviewer subscribes to pull_request of acme/app
              */
             explanation: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId?: string;
@@ -1741,27 +1741,27 @@ export interface components {
              * @example price-changed
              */
             event: string;
-            /** @description What each bot would do */
+            /** @description The decision about each bot */
             bots: components["schemas"]["BotListVerdict"][];
         };
         BulkFilter: {
             /**
-             * @description Where it stands
+             * @description The status
              * @example ready
              */
             status?: string;
             /**
-             * @description Only sessions whose id begins so
+             * @description Only sessions whose id begins with this text
              * @example acme/
              */
             prefix?: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId?: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -1772,27 +1772,27 @@ export interface components {
             fingerprint?: string;
             /**
              * Format: date-time
-             * @description From this time on
+             * @description The earliest time to include
              * @example 2026-01-31T12:00:00.000000Z
              */
             from?: string;
             /**
              * Format: date-time
-             * @description Before this time
+             * @description The time before which to include
              * @example 2026-01-31T12:00:00.000000Z
              */
             to?: string;
         };
         BulkRequest: {
             /**
-             * @description What to do with each session or dead letter
+             * @description The act on each session or dead letter
              * @enum {string}
              */
             act: "pause" | "resume" | "park" | "release" | "deadLetterAll" | "replay" | "discard";
-            /** @description Which sessions or dead letters are meant; absent for all */
+            /** @description Selects sessions or dead letters; all if absent */
             filter?: components["schemas"]["BulkFilter"];
             /**
-             * @description Counts, and changes nothing
+             * @description If true, counts the effect and changes nothing
              * @example true
              */
             dryRun?: boolean;
@@ -1802,7 +1802,7 @@ export interface components {
              */
             token?: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -1810,14 +1810,14 @@ export interface components {
         BulkRequestDryRun: {
             /**
              * Format: int64
-             * @description How many the act would change
+             * @description How many sessions or dead letters the act would change
              * @example 120
              */
             count: number;
             /** @description False above 10,000 */
             countIsExact: boolean;
             /**
-             * @description The first ten
+             * @description The first ten of them
              * @example [
              *       "acme/app/pull/7"
              *     ]
@@ -1832,12 +1832,12 @@ export interface components {
         BulkRun: {
             /**
              * Format: uuid
-             * @description Names the run
+             * @description The id of the run
              * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
              */
             id: string;
             /**
-             * @description What the run does
+             * @description The act of the run
              * @example resume
              */
             act: string;
@@ -1847,7 +1847,7 @@ export interface components {
              */
             queue: string;
             /**
-             * @description Which sessions or dead letters are meant
+             * @description The selected sessions or dead letters
              * @example {
              *       "prefix": "acme/"
              *     }
@@ -1859,18 +1859,18 @@ export interface components {
              */
             actor: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
             /**
-             * @description The session's memory as base64; absent when nothing was ever written
+             * @description The session state as base64; absent if none was ever written
              * @example eyJzdGVwIjozfQ==
              */
             state: string;
             /**
              * Format: int64
-             * @description How many the dry run counted
+             * @description The number that the dry run counted
              * @example 120
              */
             total: number;
@@ -1882,7 +1882,7 @@ export interface components {
             done: number;
             /**
              * Format: int64
-             * @description How many were changed
+             * @description How many sessions or dead letters were changed
              * @example 79
              */
             changed: number;
@@ -1911,7 +1911,7 @@ export interface components {
             finishedAt?: string;
         };
         BulkRunListing: {
-            /** @description The newest runs first */
+            /** @description The runs, newest first */
             runs: components["schemas"]["BulkRun"][];
         };
         CorrectionRequest: {
@@ -1922,12 +1922,12 @@ export interface components {
             recordId: string;
             /**
              * Format: decimal
-             * @description The right price factor; an exact decimal
+             * @description The correct price factor; an exact decimal
              * @example 1.5
              */
             factor: number;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -1937,7 +1937,7 @@ export interface components {
             groups: components["schemas"]["SearchDeadLettersGroup"][];
             /**
              * Format: int32
-             * @description How many of the newest dead letters were grouped
+             * @description How many of the newest dead letters were examined
              * @example 5000
              */
             lookedAt: number;
@@ -1949,12 +1949,12 @@ export interface components {
              */
             body: string;
             /**
-             * @description The digest of the body that the person saw; another body now is a conflict
+             * @description The digest of the body that the operator saw; if the body has changed since, the repair is refused
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             sha256?: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -1963,7 +1963,7 @@ export interface components {
             /** @description The dead letter with its body */
             deadLetter: components["schemas"]["DeadLetterView"];
             /**
-             * @description The digest of the body, to be sent with a repair
+             * @description The digest of the body; send it with a repair
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             sha256: string;
@@ -1972,23 +1972,23 @@ export interface components {
         };
         DeadLetterView: {
             /**
-             * @description The dead letter
+             * @description The id of the dead letter
              * @example dl_17
              */
             id: string;
             /**
-             * @description Names the message. A second message of the same id is a duplicate within the queue's window.
+             * @description The id of the message. Within the duplicate window, a second message with the same id is a duplicate.
              * @example order-42-placed
              */
             messageId: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId?: string;
             /**
              * Format: int64
-             * @description The number of the message in its queue; the order of a session's messages
+             * @description The sequence number of the message in its queue, which gives the order of a session's messages
              * @example 42
              */
             sequence: number;
@@ -2015,7 +2015,7 @@ export interface components {
              */
             contentType: string;
             /**
-             * @description Texts that travel with the message
+             * @description Texts that travel with the message, by name
              * @example {
              *       "tenant": "acme"
              *     }
@@ -2025,12 +2025,12 @@ export interface components {
             };
             /**
              * Format: int32
-             * @description Deliveries so far that were not completed
+             * @description Attempts so far that did not complete the message
              * @example 2
              */
             attempts: number;
             /**
-             * @description Why it was set aside
+             * @description Why the message became a dead letter
              * @example max delivery count reached
              */
             reason: string;
@@ -2047,13 +2047,13 @@ export interface components {
             enqueuedAt: string;
             /**
              * Format: date-time
-             * @description When it was set aside
+             * @description When the message became a dead letter
              * @example 2026-01-31T12:00:00.000000Z
              */
             deadAt: string;
             /**
              * Format: int32
-             * @description How often it was put back
+             * @description How often the message was replayed
              * @example 0
              */
             replays: number;
@@ -2062,7 +2062,7 @@ export interface components {
             /** @description The dead letters of this page, the oldest first */
             deadLetters: components["schemas"]["DeadLetterView"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -2071,17 +2071,17 @@ export interface components {
         DeliveryView: {
             /**
              * Format: int64
-             * @description The number of the message in its queue; the order of a session's messages
+             * @description The sequence number of the message in its queue, which gives the order of a session's messages
              * @example 42
              */
             sequence: number;
             /**
-             * @description Names the message. A second message of the same id is a duplicate within the queue's window.
+             * @description The id of the message. Within the duplicate window, a second message with the same id is a duplicate.
              * @example order-42-placed
              */
             messageId: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId?: string;
@@ -2108,7 +2108,7 @@ export interface components {
              */
             contentType: string;
             /**
-             * @description Texts that travel with the message
+             * @description Texts that travel with the message, by name
              * @example {
              *       "tenant": "acme"
              *     }
@@ -2118,7 +2118,7 @@ export interface components {
             };
             /**
              * Format: int32
-             * @description The number of this delivery; the first one is 1
+             * @description The number of this attempt; the first one is 1
              * @example 1
              */
             attempt: number;
@@ -2129,7 +2129,7 @@ export interface components {
              */
             enqueuedAt: string;
             /**
-             * @description Settles this delivery of an unordered queue
+             * @description The token that settles this delivery of an unordered queue
              * @example r_5c1…
              */
             receipt?: string;
@@ -2147,13 +2147,13 @@ export interface components {
         EraseUserErased: {
             /**
              * Format: uuid
-             * @description The random id that stands for the user from now on
+             * @description The random id that replaces the user's id from now on
              * @example 7f9c1c2e-5f0e-4f4a-9a53-0c9d1f1f0b11
              */
             pseudonym: string;
             /**
              * Format: int64
-             * @description Sessions that were active and have ended
+             * @description The number of active sessions that the erasure ended
              * @example 1
              */
             sessionsEnded: number;
@@ -2165,19 +2165,19 @@ export interface components {
             sessions: number;
             /**
              * Format: int32
-             * @description Ledger rows in which the id was replaced
+             * @description The number of ledger rows in which the erasure replaced the user's id
              * @example 31
              */
             ledgerRows: number;
             /**
              * Format: int32
-             * @description Events of streams in which the id was replaced
+             * @description The number of stream events in which the erasure replaced the user's id
              * @example 4
              */
             events: number;
             /**
              * Format: int64
-             * @description Usage batches that were sent with the id; they go when usage.retention ends
+             * @description The number of usage batches that were sent with the user's id; they are deleted when usage.retention ends
              * @example 2
              */
             batchesLeft: number;
@@ -2185,7 +2185,7 @@ export interface components {
         EventReplayRequest: {
             /**
              * Format: uuid
-             * @description This event only
+             * @description Replays this event only
              * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
              */
             eventId?: string;
@@ -2200,34 +2200,34 @@ export interface components {
              */
             repository?: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId?: string;
             /**
-             * @description Events of this type, or type.action
+             * @description Replays events of this type, or type.action
              * @example pull_request.opened
              */
             type?: string;
             /**
              * Format: date-time
-             * @description From this time on
+             * @description The earliest time to include
              * @example 2026-01-31T12:00:00.000000Z
              */
             from?: string;
             /**
              * Format: date-time
-             * @description Before this time
+             * @description The time before which to include
              * @example 2026-01-31T12:00:00.000000Z
              */
             to?: string;
             /**
-             * @description Only events whose messages became dead letters
+             * @description If true, replays only messages that are dead letters now
              * @example true
              */
             deadLetters?: boolean;
             /**
-             * @description Counts, and changes nothing
+             * @description If true, counts the effect and changes nothing
              * @example true
              */
             dryRun?: boolean;
@@ -2238,7 +2238,7 @@ export interface components {
              */
             replayId?: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
@@ -2246,13 +2246,13 @@ export interface components {
         EventReplayRequestAnswer: {
             /**
              * Format: int32
-             * @description Put back
+             * @description How many dead letters were put back
              * @example 3
              */
             replayed?: number;
             /**
              * Format: int32
-             * @description Events that were replayed
+             * @description The number of replayed events
              * @example 3
              */
             events?: number;
@@ -2263,18 +2263,18 @@ export interface components {
              */
             replayId?: string;
             /**
-             * @description Whether the replay of that id was done before
+             * @description Whether an earlier request had already done this replay
              * @example false
              */
             repeated?: boolean;
             /**
-             * @description Counts, and changes nothing
+             * @description If true, counts the effect and changes nothing
              * @example true
              */
             dryRun?: boolean;
             /**
              * Format: int32
-             * @description Would be put back; only in a dry run
+             * @description How many dead letters a replay would put back; only in a dry run
              * @example 3
              */
             wouldReplay?: number;
@@ -2306,17 +2306,17 @@ export interface components {
              */
             repository?: string;
             /**
-             * @description The kind of the entity that the event is about
+             * @description The type of the GitHub object that the event is about
              * @example pull
              */
             entityType: string;
             /**
-             * @description The entity that the event is about
+             * @description The GitHub object that the event is about
              * @example 7
              */
             entityId: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId: string;
@@ -2333,7 +2333,7 @@ export interface components {
              */
             payloadBytes: number;
             /**
-             * @description The bots that got it
+             * @description The bots that received the event
              * @example [
              *       "reviewer"
              *     ]
@@ -2364,16 +2364,16 @@ export interface components {
              */
             headers: unknown;
             /**
-             * @description The verdict of each bot
+             * @description The decision about each bot
              * @example {
              *       "reviewer": "got it"
              *     }
              */
             bots: unknown;
-            /** @description The messages that were made of it */
+            /** @description The messages that the event was sent as */
             messages: components["schemas"]["RoutedMessage"][];
             /**
-             * @description The payload as it came, where it is small enough
+             * @description The payload as GitHub sent it; absent if it is large
              * @example {"action":"opened"}
              */
             payload: string;
@@ -2382,7 +2382,7 @@ export interface components {
             /** @description The events of this page, the newest first */
             events: components["schemas"]["EventView"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -2394,7 +2394,7 @@ export interface components {
              */
             status: string;
             /**
-             * @description What each part says of itself
+             * @description The state of each part, or its trouble
              * @example {
              *       "store": "UP"
              *     }
@@ -2411,34 +2411,34 @@ export interface components {
             name: string;
             /**
              * Format: duration
-             * @description How often it runs
+             * @description The time between two scheduled runs
              * @example PT1M
              */
             interval: string;
             /**
-             * @description What happens to runs that were missed
+             * @description The rule for runs that were missed
              * @example skip
              */
             misfire: string;
             /**
              * Format: date-time
-             * @description When it runs next
+             * @description The time of the next run
              * @example 2026-01-31T12:00:00.000000Z
              */
             nextRunAt: string;
             /**
              * Format: date-time
-             * @description The time of its last run by the schedule
+             * @description The scheduled time of the last run
              * @example 2026-01-31T12:00:00.000000Z
              */
             lastSlot?: string;
             /**
-             * @description Whether a person has paused it
+             * @description Whether an operator has paused the job
              * @example false
              */
             paused: boolean;
             /**
-             * @description Whether a person has asked for a run
+             * @description Whether an operator has requested a run
              * @example false
              */
             requested: boolean;
@@ -2454,7 +2454,7 @@ export interface components {
              */
             lastError?: string;
             /**
-             * @description The process that runs it now
+             * @description The process that runs the job now
              * @example server-1
              */
             owner?: string;
@@ -2472,7 +2472,7 @@ export interface components {
             startedAt?: string;
             /**
              * Format: date-time
-             * @description Until when that process has the job
+             * @description The end of that process's lease
              * @example 2026-01-31T12:00:00.000000Z
              */
             leaseUntil?: string;
@@ -2497,13 +2497,13 @@ export interface components {
             owner: string;
             /**
              * Format: date-time
-             * @description The time of the run by the schedule
+             * @description The scheduled time of the run
              * @example 2026-01-31T12:00:00.000000Z
              */
             slot?: string;
             /**
              * Format: int64
-             * @description Runs that were missed before it
+             * @description How many scheduled runs were missed before this one
              * @example 0
              */
             missed: number;
@@ -2520,7 +2520,7 @@ export interface components {
              */
             endedAt?: string;
             /**
-             * @description How it ended
+             * @description The outcome of the run
              * @example completed
              * @enum {string}
              */
@@ -2531,7 +2531,7 @@ export interface components {
              */
             error?: string;
             /**
-             * @description What it reported last
+             * @description The last progress report of the run
              * @example 1000 events forgotten
              */
             progress?: string;
@@ -2543,7 +2543,7 @@ export interface components {
              */
             key: string;
             /**
-             * @description The beginning of the key, which names it in lists and logs
+             * @description The beginning of the key, which identifies it in lists and logs
              * @example sk_1a2b3c4d
              */
             prefix: string;
@@ -2554,14 +2554,14 @@ export interface components {
             name: string;
             /**
              * Format: date-time
-             * @description When the key ends; absent when it never does
+             * @description When the key expires; absent if it never does
              * @example 2027-02-01T00:00:00.000000Z
              */
             expiresAt?: string;
         };
         KeyItem: {
             /**
-             * @description The beginning of the key, which names it in lists and logs
+             * @description The beginning of the key, which identifies it in lists and logs
              * @example sk_1a2b3c4d
              */
             prefix: string;
@@ -2571,7 +2571,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description What the key may do
+             * @description The roles of the key
              * @example [
              *       "read"
              *     ]
@@ -2603,7 +2603,7 @@ export interface components {
             createdBy: string;
             /**
              * Format: date-time
-             * @description When the key ends; absent when it never does
+             * @description When the key expires; absent if it never does
              * @example 2027-02-01T00:00:00.000000Z
              */
             expiresAt?: string;
@@ -2615,7 +2615,7 @@ export interface components {
             revokedAt?: string;
             /**
              * Format: date-time
-             * @description When the key was used last, to the second; absent when it never was
+             * @description When the key was last used, to the second; absent if it never was
              * @example 2026-11-18T12:00:00.000000Z
              */
             lastUsedAt?: string;
@@ -2631,7 +2631,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description What the key may do: read, send, consume, operate, admin
+             * @description The roles of the key: read, send, consume, operate, admin
              * @example [
              *       "read"
              *     ]
@@ -2652,7 +2652,7 @@ export interface components {
             queues?: string[];
             /**
              * Format: duration
-             * @description After which time the key is refused, from one minute to ten years, such as 90d or P90D. Default: never
+             * @description How long the key is valid, from one minute to ten years, such as 90d or P90D. Default: no end
              * @example P90D
              */
             expiresIn?: string;
@@ -2688,15 +2688,15 @@ export interface components {
             /** @description One line for each kind */
             kinds: components["schemas"]["KindSamplesLine"][];
         };
-        /** @description A wish to hold a session */
+        /** @description A request to hold a session */
         LeaseRequest: {
             /**
-             * @description This session; the one that has waited longest where it is absent
+             * @description The session to hold; if absent, the one that has waited longest
              * @example cust-42
              */
             sessionId?: string;
             /**
-             * @description The name of the lease's owner, for people
+             * @description The name of the lease's owner, for operators
              * @example worker-1
              */
             owner?: string;
@@ -2710,17 +2710,17 @@ export interface components {
         /** @description A held session */
         LeaseView: {
             /**
-             * @description Proves the lease. Any server of the store honours it; it works for the credential that got it.
+             * @description Proves the lease. Any server of the store accepts it, from the credential that got the lease.
              * @example Jz3wWm0…
              */
             leaseId: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId: string;
             /**
-             * @description The name of the lease's owner, for people
+             * @description The name of the lease's owner, for operators
              * @example worker-1
              */
             owner: string;
@@ -2737,13 +2737,13 @@ export interface components {
              */
             lockedUntil: string;
             /**
-             * @description The session's memory as base64; absent when nothing was ever written
+             * @description The session state as base64; absent if none was ever written
              * @example eyJzdGVwIjozfQ==
              */
             state?: string;
             /**
              * Format: int64
-             * @description The version of the session's memory. A write that names it fails when another version is stored.
+             * @description The version of the session state. A write that names a version fails if another version is stored.
              * @example 3
              */
             stateVersion?: number;
@@ -2776,7 +2776,7 @@ export interface components {
              */
             data?: unknown;
             /**
-             * @description The data where they are no JSON, or were cut
+             * @description The data if it is no JSON, or was truncated
              * @example price changed
              */
             text?: string;
@@ -2792,7 +2792,7 @@ export interface components {
             events: components["schemas"]["NewestEventsEvent"][];
             /**
              * Format: int64
-             * @description Ask for events before this number to continue; absent at the end
+             * @description Pass it to get older events; absent at the end
              * @example 1042
              */
             before?: number;
@@ -2858,19 +2858,19 @@ export interface components {
         ProofViewDifferences: {
             /**
              * Format: decimal
-             * @description Ledger minus the time of the sessions; 0 when all is well
+             * @description The ledger minus the time of the sessions; 0 if nothing is missing
              * @example 0
              */
             ledger: number;
             /**
              * Format: decimal
-             * @description Batches minus the ledger; 0 when all is well
+             * @description The batches minus the ledger; 0 if nothing is missing
              * @example 0
              */
             batches: number;
             /**
              * Format: decimal
-             * @description Acknowledged minus what the receiver confirmed; 0 when all is well
+             * @description The acknowledged batches minus what the receiver confirmed; 0 if nothing is missing
              * @example 0
              */
             acknowledged: number;
@@ -2878,7 +2878,7 @@ export interface components {
         ProofViewHold: {
             /**
              * Format: date-time
-             * @description Since when metering is held
+             * @description The time since which metering is held
              * @example 2026-01-31T12:00:00.000000Z
              */
             since: string;
@@ -2889,7 +2889,7 @@ export interface components {
              */
             jump: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -2916,7 +2916,7 @@ export interface components {
             activeMicros: number;
             /**
              * Format: decimal
-             * @description What of that time is metered with a later slot
+             * @description The part of that time that a later slot meters
              * @example 0
              */
             pendingMetering: number;
@@ -2952,20 +2952,20 @@ export interface components {
             pending: number;
             /**
              * Format: decimal
-             * @description The sum of batches that were given up
+             * @description The sum of batches that the receiver refused for good
              * @example 0
              */
             dead: number;
             /**
              * Format: decimal
-             * @description The sum of deliveries whose details retention removed
+             * @description The sum of delivered records that retention has deleted
              * @example 0
              */
             forgotten: number;
-            /** @description All are 0 when every sum is right */
+            /** @description The differences between the sums; each is 0 if nothing is missing */
             differences: components["schemas"]["ProofViewDifferences"];
         };
-        /** @description An event to be published */
+        /** @description An event to publish */
         PublishRequest: {
             /**
              * @description The name of the event
@@ -2980,7 +2980,7 @@ export interface components {
              */
             data: unknown;
             /**
-             * @description The publisher's own id of the event. A second event of the same id is not stored.
+             * @description The publisher's own id of the event. A second event with the same id is not stored.
              * @example evt_abc
              */
             eventId?: string;
@@ -3009,13 +3009,13 @@ export interface components {
              */
             queue: string;
             /**
-             * @description What was deleted
+             * @description The part that was deleted
              * @example messages
              */
             part: string;
             /**
              * Format: int64
-             * @description How many were deleted
+             * @description How many messages or dead letters were deleted
              * @example 120
              */
             purged: number;
@@ -3130,13 +3130,13 @@ export interface components {
             poisonPolicy: "DEAD_LETTER" | "PARK_SESSION" | "BLOCK" | "STOP";
             /**
              * Format: int64
-             * @description Messages that are not completed
+             * @description Messages that are neither completed nor dead letters
              * @example 12
              */
             depth?: number;
             /**
              * Format: int64
-             * @description Sessions that wait for an owner; messages, where the queue is unordered
+             * @description Sessions that wait for an owner; messages if the queue is unordered
              * @example 3
              */
             readySessions?: number;
@@ -3148,19 +3148,19 @@ export interface components {
             ready?: number;
             /**
              * Format: int64
-             * @description Sessions that an owner holds; messages, where the queue is unordered
+             * @description Sessions that an owner holds; messages if the queue is unordered
              * @example 2
              */
             heldSessions?: number;
             /**
              * Format: int64
-             * @description Older name of heldSessions, until release 1.0; of a queue of SQS, messages in flight
+             * @description Older name of heldSessions, until release 1.0; for a queue of SQS, messages in flight
              * @example 2
              */
             inFlight?: number;
             /**
              * Format: int64
-             * @description Dead letters
+             * @description The number of dead letters
              * @example 0
              */
             deadLetters?: number;
@@ -3199,7 +3199,7 @@ export interface components {
             /** @description The queues of this page */
             queues: components["schemas"]["QueueView"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -3214,7 +3214,7 @@ export interface components {
         };
         ReceiptRequestDone: {
             /**
-             * @description Settles this delivery of an unordered queue
+             * @description The token that settles this delivery of an unordered queue
              * @example r_5c1…
              */
             receipt: string;
@@ -3225,14 +3225,14 @@ export interface components {
              */
             action: "complete" | "retry" | "postpone" | "deadLetter" | "park";
             /**
-             * @description Whether it took effect; false if the receipt had expired
+             * @description Whether the settlement took effect; false if the receipt had expired
              * @example true
              */
             settled: boolean;
         };
         ReceiptRequestItem: {
             /**
-             * @description Settles this delivery of an unordered queue
+             * @description The token that settles this delivery of an unordered queue
              * @example r_5c1…
              */
             receipt: string;
@@ -3244,22 +3244,22 @@ export interface components {
             action: "complete" | "retry" | "postpone" | "deadLetter" | "park";
             /**
              * Format: duration
-             * @description How long a retried or postponed message waits; not at all where it is absent
+             * @description How long a retried or postponed message waits; no wait if absent
              * @example PT5S
              */
             delay?: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
             /**
-             * @description What failed; goes with deadLetter
+             * @description The error of the handler; only with deadLetter
              * @example line 3, column 7
              */
             error?: string;
             /**
-             * @description Whether the message is tried again however often it has failed; goes with retry. By default the queue's maximum delivery count applies.
+             * @description Whether to retry however often the message has failed; only with retry. By default the queue's maximum delivery count applies.
              * @example false
              */
             keepRetrying?: boolean;
@@ -3267,7 +3267,7 @@ export interface components {
         ReceiptRequestReceive: {
             /**
              * Format: int32
-             * @description The most messages
+             * @description The most messages to return
              * @example 10
              */
             max?: number;
@@ -3280,7 +3280,7 @@ export interface components {
         };
         ReceiptRequestRenew: {
             /**
-             * @description Settles this delivery of an unordered queue
+             * @description The token that settles this delivery of an unordered queue
              * @example r_5c1…
              */
             receipt: string;
@@ -3297,7 +3297,7 @@ export interface components {
         RegistryItem: {
             /**
              * Format: uuid
-             * @description The registered session
+             * @description The id of the registered session
              * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
              */
             sessionId: string;
@@ -3333,17 +3333,17 @@ export interface components {
             sessionStartUtc: string;
             /**
              * Format: date-time
-             * @description When it ends, or ended
+             * @description When the session ended, or when it expires
              * @example 2026-01-31T12:00:00.000000Z
              */
             sessionEndUtc: string;
             /**
-             * @description Whether it is active now
+             * @description Whether the session is active now
              * @example true
              */
             isActive: boolean;
             /**
-             * @description What the PUT did; absent in other answers
+             * @description The effect of the PUT; absent in other answers
              * @example created
              * @enum {string}
              */
@@ -3353,7 +3353,7 @@ export interface components {
             /** @description The sessions of this page */
             sessions: components["schemas"]["RegistryItem"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -3387,18 +3387,18 @@ export interface components {
         RepairTableOriginal: {
             /**
              * Format: int64
-             * @description Names the repair
+             * @description The id of the repair
              * @example 3
              */
             id: number;
             /**
-             * @description The credential that repaired it
+             * @description The credential that made the repair
              * @example anna
              */
             actor: string;
             /**
              * Format: date-time
-             * @description When it was repaired
+             * @description The time of the repair
              * @example 2026-01-31T12:00:00.000000Z
              */
             at: string;
@@ -3421,24 +3421,24 @@ export interface components {
         };
         ReplayRequest: {
             /**
-             * @description Dead letters of this session
+             * @description Replays the dead letters of this session
              * @example cust-42
              */
             sessionId?: string;
             /**
-             * @description These messages
+             * @description Replays the dead letters with these message ids
              * @example [
              *       "order-42-placed"
              *     ]
              */
             messageIds?: string[];
             /**
-             * @description All dead letters of the queue
+             * @description If true, replays all dead letters of the queue
              * @example true
              */
             all?: boolean;
             /**
-             * @description Counts, and changes nothing
+             * @description If true, counts the effect and changes nothing
              * @example true
              */
             dryRun?: boolean;
@@ -3446,18 +3446,18 @@ export interface components {
         ReplayRequestAnswer: {
             /**
              * Format: int32
-             * @description Put back
+             * @description How many dead letters were put back
              * @example 3
              */
             replayed?: number;
             /**
-             * @description Counts, and changes nothing
+             * @description If true, counts the effect and changes nothing
              * @example true
              */
             dryRun?: boolean;
             /**
              * Format: int32
-             * @description Would be put back; only in a dry run
+             * @description How many dead letters a replay would put back; only in a dry run
              * @example 3
              */
             wouldReplay?: number;
@@ -3470,7 +3470,7 @@ export interface components {
              */
             userObjectId: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -3487,12 +3487,12 @@ export interface components {
              */
             queue: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId?: string;
             /**
-             * @description Names the message. A second message of the same id is a duplicate within the queue's window.
+             * @description The id of the message. Within the duplicate window, a second message with the same id is a duplicate.
              * @example order-42-placed
              */
             messageId: string;
@@ -3533,7 +3533,7 @@ export interface components {
              */
             depth: number[];
             /**
-             * @description Age of the oldest message
+             * @description The age of the oldest message, at each time
              * @example [
              *       4
              *     ]
@@ -3651,7 +3651,7 @@ export interface components {
             readySessions: number;
             /**
              * Format: int64
-             * @description Sessions that fill a slot now
+             * @description Sessions that occupy a slot now
              * @example 16
              */
             heldSessions: number;
@@ -3663,32 +3663,32 @@ export interface components {
             sessions: number;
             /**
              * Format: double
-             * @description Ready sessions by slots in use. Above 0 for long means that all slots are in use.
+             * @description Ready sessions divided by the slots in use. A value that stays above 0 means that all slots are in use.
              * @example 1.5
              */
             readyPerSlot: number;
             /**
              * Format: int32
-             * @description Slots of one consumer, as asked
+             * @description Slots of one consumer, as requested
              * @example 16
              */
             slots: number;
             /**
              * Format: int64
-             * @description Consumers that give every session a slot
+             * @description How many consumers give every session a slot
              * @example 3
              */
             consumers: number;
         };
         SearchDeadLettersGroup: {
             /**
-             * @description Names the cause
+             * @description Identifies the cause
              * @example 5f2c9d1e
              */
             fingerprint: string;
             /**
              * Format: int64
-             * @description How many there are
+             * @description How many dead letters have this cause
              * @example 120
              */
             letters: number;
@@ -3700,13 +3700,13 @@ export interface components {
             sessions: number;
             /**
              * Format: date-time
-             * @description When the first of them was set aside
+             * @description When the first of these dead letters was set aside
              * @example 2026-01-31T12:00:00.000000Z
              */
             first: string;
             /**
              * Format: date-time
-             * @description When the last of them was set aside
+             * @description When the last of these dead letters was set aside
              * @example 2026-01-31T12:00:00.000000Z
              */
             last: string;
@@ -3716,7 +3716,7 @@ export interface components {
              */
             cause: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason: string;
@@ -3727,28 +3727,28 @@ export interface components {
         };
         SendAnswerItem: {
             /**
-             * @description Names the message. A second message of the same id is a duplicate within the queue's window.
+             * @description The id of the message. Within the duplicate window, a second message with the same id is a duplicate.
              * @example order-42-placed
              */
             messageId: string;
             /**
              * Format: int64
-             * @description The number of the message in its queue; the order of a session's messages
+             * @description The sequence number of the message in its queue, which gives the order of a session's messages
              * @example 42
              */
             sequence?: number;
             /**
-             * @description Whether it was known already; nothing was stored again
+             * @description Whether the message or event was stored before; nothing was stored again
              * @example false
              */
             duplicate?: boolean;
             /**
-             * @description Why the provider refused the message; only providers without atomic batches say so
+             * @description Why the provider refused the message; only providers without atomic batches refuse single messages
              * @example too large
              */
             refused?: string;
         };
-        /** @description Messages to be sent, all or nothing */
+        /** @description Messages to send, all or nothing */
         SendRequest: {
             /** @description The messages, in order */
             messages: components["schemas"]["SendRequestItem"][];
@@ -3756,7 +3756,7 @@ export interface components {
         /** @description One message with exactly one of body, bodyText and bodyBase64 */
         SendRequestItem: {
             /**
-             * @description Names the message, so that sending again stores nothing twice; random where it is absent
+             * @description The id of the message, so that a repeated send stores nothing twice; random if absent
              * @example order-42-placed
              */
             messageId?: string;
@@ -3788,7 +3788,7 @@ export interface components {
              */
             contentType?: string;
             /**
-             * @description Texts that travel with the message
+             * @description Texts that travel with the message, by name
              * @example {
              *       "tenant": "acme"
              *     }
@@ -3798,7 +3798,7 @@ export interface components {
             };
             /**
              * Format: duration
-             * @description How long the message waits before it expires
+             * @description The longest time that the message may wait
              * @example PT1H
              */
             ttl?: string;
@@ -3816,17 +3816,17 @@ export interface components {
              */
             queue: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId: string;
             /**
-             * @description Where it stands
+             * @description The status
              * @example ready
              */
             status: string;
             /**
-             * @description One sentence: what the session waits for
+             * @description Explains in one sentence what the session waits for
              * @example Attempt 5 of 5 of message 42 failed; 12 messages wait behind it.
              */
             why: string;
@@ -3843,7 +3843,7 @@ export interface components {
              */
             headAge: string;
             /**
-             * @description The name of the lease's owner, for people
+             * @description The name of the lease's owner, for operators
              * @example worker-1
              */
             owner?: string;
@@ -3861,7 +3861,7 @@ export interface components {
             lockedUntil?: string;
             /**
              * Format: int32
-             * @description Deliveries so far that were not completed
+             * @description Attempts so far that did not complete the message
              * @example 2
              */
             attempts: number;
@@ -3884,7 +3884,7 @@ export interface components {
             blockedReason?: string;
             /**
              * Format: date-time
-             * @description Since when the session does not move
+             * @description The time since which the session does not move
              * @example 2026-01-31T12:00:00.000000Z
              */
             blockedSince?: string;
@@ -3892,7 +3892,7 @@ export interface components {
         SessionDetailCounts: {
             /**
              * Format: int64
-             * @description Sessions that are parked, paused or blocked
+             * @description Sessions that are waiting, parked or paused
              * @example 3
              */
             attention: number;
@@ -3912,12 +3912,12 @@ export interface components {
         SessionDetailFound: {
             /** @description The sessions of this page */
             sessions: components["schemas"]["SessionItem"][];
-            /** @description False while messages wait in batches that lists do not count */
+            /** @description False if some messages are in batches, which lists do not count */
             backlogIsExact: boolean;
-            /** @description How many sessions each tab has, if asked for with counts=true */
+            /** @description The number of sessions by status, if requested with counts=true */
             counts?: components["schemas"]["SessionDetailCounts"];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -3926,7 +3926,7 @@ export interface components {
             /** @description The messages, in order */
             messages: components["schemas"]["SessionDetailWaiting"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -3934,33 +3934,33 @@ export interface components {
         SessionDetailMoment: {
             /**
              * Format: date-time
-             * @description When it happened
+             * @description The time of the event
              * @example 2026-01-31T12:00:00.000000Z
              */
             at: string;
             /**
-             * @description What happened: sent, failed, postponed, dead, act or event
+             * @description The kind of the event: sent, failed, postponed, dead, act or event
              * @example failed
              */
             kind: string;
             /**
-             * @description What happened, in one line
+             * @description The event in one line
              * @example attempt 5, 1.2 s, bot-7
              */
             text: string;
             /**
-             * @description More about it, possibly in many lines
+             * @description Further lines about the event
              * @example NullPointerException at Handler.java:17
              */
             detail?: string;
             /**
              * Format: int64
-             * @description The number of the message in its queue; the order of a session's messages
+             * @description The sequence number of the message in its queue, which gives the order of a session's messages
              * @example 42
              */
             sequence?: number;
             /**
-             * @description The dead letter that it is about
+             * @description The dead letter that the event is about
              * @example 1042
              */
             deadLetterId?: string;
@@ -3973,7 +3973,7 @@ export interface components {
         SessionDetailState: {
             /**
              * Format: int64
-             * @description Counts the writes; 0 when none was ever written
+             * @description The number of writes; 0 if there was none
              * @example 17
              */
             version: number;
@@ -3990,38 +3990,38 @@ export interface components {
              */
             updatedAt?: string;
             /**
-             * @description The state, where it is JSON
+             * @description The state, if it is JSON
              * @example {
              *       "step": 3
              *     }
              */
             json?: unknown;
             /**
-             * @description The state, where it is text
+             * @description The state, if it is text
              * @example step 3
              */
             text?: string;
             /**
-             * @description The state, where it is no text
+             * @description The state, if it is neither JSON nor text
              * @example eyJzdGVwIjozfQ==
              */
             base64?: string;
         };
         SessionDetailTimeline: {
-            /** @description What happened, newest first */
+            /** @description The events of the session, newest first */
             moments: components["schemas"]["SessionDetailMoment"][];
-            /** @description Whether there is more before */
+            /** @description Whether there are older events */
             hasMore: boolean;
         };
         SessionDetailWaiting: {
             /**
              * Format: int64
-             * @description The number of the message in its queue; the order of a session's messages
+             * @description The sequence number of the message in its queue, which gives the order of a session's messages
              * @example 42
              */
             sequence: number;
             /**
-             * @description Names the message. A second message of the same id is a duplicate within the queue's window.
+             * @description The id of the message. Within the duplicate window, a second message with the same id is a duplicate.
              * @example order-42-placed
              */
             messageId: string;
@@ -4054,7 +4054,7 @@ export interface components {
              */
             contentType: string;
             /**
-             * @description Texts that travel with the message
+             * @description Texts that travel with the message, by name
              * @example {
              *       "tenant": "acme"
              *     }
@@ -4064,7 +4064,7 @@ export interface components {
             };
             /**
              * Format: int32
-             * @description Deliveries so far that were not completed
+             * @description Attempts so far that did not complete the message
              * @example 2
              */
             attempts: number;
@@ -4076,7 +4076,7 @@ export interface components {
             enqueuedAt: string;
             /**
              * Format: date-time
-             * @description From when the message may be handed out
+             * @description The earliest time to deliver the message
              * @example 2026-01-31T12:00:00.000000Z
              */
             dueAt?: string;
@@ -4089,19 +4089,19 @@ export interface components {
         /** @description A session of a queue as the inspector shows it */
         SessionItem: {
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId: string;
             /**
-             * @description Where the session stands
+             * @description The status of the session
              * @example ready
              * @enum {string}
              */
             status: "ready" | "held" | "waiting" | "parked" | "paused";
             /**
              * Format: int64
-             * @description Messages of the session that are not completed
+             * @description Messages of the session that are neither completed nor dead letters
              * @example 12
              */
             backlog: number;
@@ -4112,7 +4112,7 @@ export interface components {
              */
             headAge: string;
             /**
-             * @description The name of the lease's owner, for people
+             * @description The name of the lease's owner, for operators
              * @example worker-1
              */
             owner?: string;
@@ -4130,7 +4130,7 @@ export interface components {
             lockedUntil?: string;
             /**
              * Format: int32
-             * @description Deliveries so far that were not completed
+             * @description Attempts so far that did not complete the message
              * @example 2
              */
             attempts: number;
@@ -4141,13 +4141,13 @@ export interface components {
             blockedReason?: string;
             /**
              * Format: date-time
-             * @description Since when it does not move
+             * @description The time since which the session does not move
              * @example 2026-01-31T12:00:00.000000Z
              */
             blockedSince?: string;
             /**
              * Format: date-time
-             * @description Since when the session is held
+             * @description When its owner accepted the session
              * @example 2026-01-31T12:00:00.000000Z
              */
             heldSince?: string;
@@ -4156,14 +4156,14 @@ export interface components {
             /** @description The sessions of this page */
             sessions: components["schemas"]["SessionItem"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
         };
         SessionRequest: {
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId?: string;
@@ -4174,24 +4174,24 @@ export interface components {
              */
             action: "pause" | "resume" | "park" | "release" | "deadLetterHead" | "deadLetterAll";
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
             /**
-             * @description Acts on all sessions of a status
+             * @description If true, acts on all sessions of the status
              * @example false
              */
             all?: boolean;
             /**
-             * @description The status of the sessions, with all
+             * @description The status of the selected sessions; only with all
              * @example parked
              */
             status?: string;
         };
         SessionRequestAnswer: {
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId?: string;
@@ -4208,23 +4208,23 @@ export interface components {
              */
             affected: number;
             /**
-             * @description Whether further sessions of that status are left
+             * @description Whether sessions of that status are left
              * @example false
              */
             more?: boolean;
         };
-        /** @description How deliveries of a held session end, all or nothing */
+        /** @description The settlements of deliveries of a held session, all or nothing */
         SettleRequest: {
             /** @description One entry per delivery, in the order of their sequences */
             settlements: components["schemas"]["SettleRequestItem"][];
             /**
-             * @description The new memory of the session as base64, written together with the settlements
+             * @description The new session state as base64, written together with the settlements
              * @example eyJzdGVwIjozfQ==
              */
             state?: string;
             /**
              * Format: int64
-             * @description The version of the session's memory. A write that names it fails when another version is stored.
+             * @description The version of the session state. A write that names a version fails if another version is stored.
              * @example 3
              */
             stateVersion?: number;
@@ -4236,7 +4236,7 @@ export interface components {
         SettleRequestDone: {
             /**
              * Format: int64
-             * @description The number of the message in its queue; the order of a session's messages
+             * @description The sequence number of the message in its queue, which gives the order of a session's messages
              * @example 42
              */
             sequence: number;
@@ -4250,7 +4250,7 @@ export interface components {
         SettleRequestItem: {
             /**
              * Format: int64
-             * @description The number of the message in its queue; the order of a session's messages
+             * @description The sequence number of the message in its queue, which gives the order of a session's messages
              * @example 42
              */
             sequence: number;
@@ -4262,22 +4262,22 @@ export interface components {
             action: "complete" | "retry" | "postpone" | "deadLetter" | "park";
             /**
              * Format: duration
-             * @description How long a retried or postponed message waits; not at all where it is absent
+             * @description How long a retried or postponed message waits; no wait if absent
              * @example PT5S
              */
             delay?: string;
             /**
-             * @description Why, for later readers of the audit log
+             * @description The reason, for later readers of the audit log
              * @example the customer is unknown
              */
             reason?: string;
             /**
-             * @description What failed; goes with deadLetter
+             * @description The error of the handler; only with deadLetter
              * @example line 3, column 7
              */
             error?: string;
             /**
-             * @description Whether the message is tried again however often it has failed; goes with retry. By default the queue's maximum delivery count applies.
+             * @description Whether to retry however often the message has failed; only with retry. By default the queue's maximum delivery count applies.
              * @example false
              */
             keepRetrying?: boolean;
@@ -4289,7 +4289,7 @@ export interface components {
              */
             queue: string;
             /**
-             * @description The process
+             * @description The name of the process
              * @example keeper-1
              */
             node: string;
@@ -4320,13 +4320,13 @@ export interface components {
             size: number;
             /**
              * Format: duration
-             * @description Age of the oldest transaction
+             * @description The age of the oldest transaction
              * @example PT2S
              */
             oldestTransaction: string;
             /**
              * Format: int64
-             * @description Connections to the database
+             * @description The number of connections to the database
              * @example 12
              */
             connections: number;
@@ -4368,7 +4368,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of the oldest event that is kept
+             * @description The number of the oldest stored event
              * @example 1
              */
             firstEventId: number;
@@ -4383,7 +4383,7 @@ export interface components {
             /** @description The streams of this page, by name */
             streams: components["schemas"]["StreamItem"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -4399,7 +4399,7 @@ export interface components {
             lastEventId: number;
             /**
              * Format: int64
-             * @description Pass it as lastEventId for the next page; absent when there is no further event now
+             * @description Pass it as lastEventId to get the next page; absent if there is no further event now
              * @example 1042
              */
             nextLastEventId?: number;
@@ -4448,7 +4448,7 @@ export interface components {
              */
             eventId?: string;
             /**
-             * @description Whether it was known already; nothing was stored again
+             * @description Whether the message or event was stored before; nothing was stored again
              * @example false
              */
             duplicate: boolean;
@@ -4479,13 +4479,13 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description The number of the last event that the subscriber has acknowledged
+             * @description The number of the last event that the subscriber has received or acknowledged
              * @example 1040
              */
             position: number;
             /**
              * Format: int64
-             * @description How many events follow that one
+             * @description How many events follow the position
              * @example 2
              */
             behind: number;
@@ -4502,7 +4502,7 @@ export interface components {
              * @example 1042
              */
             lastEventId: number;
-            /** @description By name, at most 1,000 */
+            /** @description The subscribers by name, at most 1,000 */
             subscribers: components["schemas"]["SubscriberItem"][];
         };
         SystemFeatureAbilities: {
@@ -4534,7 +4534,7 @@ export interface components {
              */
             version: string;
             /**
-             * @description The Java runtime
+             * @description The version of the Java runtime
              * @example 25.0.1
              */
             java: string;
@@ -4545,7 +4545,7 @@ export interface components {
              */
             startedAt: string;
             /**
-             * @description Where the data are
+             * @description The technology and place of the store
              * @example PostgreSQL 17.5
              */
             store: string;
@@ -4554,7 +4554,7 @@ export interface components {
              * @example the database does not answer
              */
             notReady?: string;
-            /** @description Numbers of the database; absent without one */
+            /** @description Statistics of the database; absent if the server has none */
             database?: components["schemas"]["StoreNumbersStore"];
             /** @description The queues of this page */
             queues: components["schemas"]["SystemFeatureAbilities"];
@@ -4568,7 +4568,7 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description Where the settings that are not at their default come from: a line of the file, a variable or a flag
+             * @description The source of each setting that is not at its default: a line of the file, a variable or a flag
              * @example {
              *       "server.port": "keeper.yaml:3"
              *     }
@@ -4585,7 +4585,7 @@ export interface components {
             token: string;
             /**
              * Format: date-time
-             * @description The end of the token
+             * @description When the token expires
              * @example 2026-01-31T12:00:00.000000Z
              */
             expiresAt: string;
@@ -4601,7 +4601,7 @@ export interface components {
         /** @description A row of the ledger */
         UsageItem: {
             /**
-             * @description The row: session and number
+             * @description The id of the row: session and number
              * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff:3
              */
             recordId: string;
@@ -4637,7 +4637,7 @@ export interface components {
             sessionKind: number;
             /**
              * Format: date-time
-             * @description The begin of the metered time
+             * @description The beginning of the metered time
              * @example 2026-01-31T12:00:00.000000Z
              */
             from: string;
@@ -4649,18 +4649,18 @@ export interface components {
             to: string;
             /**
              * Format: decimal
-             * @description Time in units times the factor of the kind; an exact decimal
+             * @description The time in units, times the factor of the kind; an exact decimal
              * @example 0.016667
              */
             usage: number;
             /**
-             * @description What the row is
+             * @description The type of the row: usage, reversal or correction
              * @example usage
              * @enum {string}
              */
             type: "usage" | "reversal" | "correction";
             /**
-             * @description The row that this one takes back or replaces
+             * @description The row that this one cancels or replaces
              * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff:2
              */
             corrects?: string;
@@ -4673,7 +4673,7 @@ export interface components {
             /** @description Rows of the ledger */
             usages: components["schemas"]["UsageItem"][];
             /**
-             * @description Pass it as cursor for the next page; absent on the last page
+             * @description Pass it as cursor to get the next page; absent on the last page
              * @example c_8Qm…
              */
             nextCursor?: string;
@@ -4685,41 +4685,41 @@ export interface components {
              */
             eventId: string;
             /**
-             * @description The bots that got it
+             * @description The bots that received the event
              * @example [
              *       "reviewer"
              *     ]
              */
             routedTo: string[];
             /**
-             * @description Whether it was known already; nothing was stored again
+             * @description Whether the message or event was stored before; nothing was stored again
              * @example false
              */
             duplicate?: boolean;
             /**
              * Format: int32
-             * @description Dead letters of the event that were put back
+             * @description How many dead letters of the event were replayed
              * @example 0
              */
             revived?: number;
         };
-        /** @description The result of one round */
+        /** @description The result of one work request */
         WorkAnswer: {
             /**
-             * @description Whether the round was done before, and this is its result again
+             * @description Whether an earlier request had the same id, and this is its result
              * @example false
              */
             repeated: boolean;
-            /** @description What became of each entry of settle, in the same order */
+            /** @description The outcome of each entry of settle, in the same order */
             settled: components["schemas"]["WorkAnswerWorkSettled"][];
-            /** @description What became of each entry of renew, in the same order */
+            /** @description The outcome of each entry of renew, in the same order */
             renewed: components["schemas"]["WorkAnswerWorkRenewed"][];
-            /** @description Sessions with messages: those taken now, and those settled with next */
+            /** @description Sessions with messages: those that were taken, and those that were settled with next */
             sessions: components["schemas"]["WorkAnswerWorkSession"][];
         };
         WorkAnswerWorkRenewed: {
             /**
-             * @description Proves the lease. Any server of the store honours it; it works for the credential that got it.
+             * @description Proves the lease. Any server of the store accepts it, from the credential that got the lease.
              * @example Jz3wWm0…
              */
             leaseId: string;
@@ -4737,12 +4737,12 @@ export interface components {
         };
         WorkAnswerWorkSession: {
             /**
-             * @description Proves the lease. Any server of the store honours it; it works for the credential that got it.
+             * @description Proves the lease. Any server of the store accepts it, from the credential that got the lease.
              * @example Jz3wWm0…
              */
             leaseId: string;
             /**
-             * @description Names the session. The server handles messages of one session one at a time, in order.
+             * @description The session. The server handles the messages of one session one at a time, in order.
              * @example acme/app/pull/7
              */
             sessionId: string;
@@ -4759,13 +4759,13 @@ export interface components {
              */
             lockedUntil: string;
             /**
-             * @description The session's memory as base64; absent when nothing was ever written
+             * @description The session state as base64; absent if none was ever written
              * @example eyJzdGVwIjozfQ==
              */
             state?: string;
             /**
              * Format: int64
-             * @description The version of the session's memory. A write that names it fails when another version is stored.
+             * @description The version of the session state. A write that names a version fails if another version is stored.
              * @example 3
              */
             stateVersion?: number;
@@ -4774,70 +4774,70 @@ export interface components {
         };
         WorkAnswerWorkSettled: {
             /**
-             * @description Proves the lease. Any server of the store honours it; it works for the credential that got it.
+             * @description Proves the lease. Any server of the store accepts it, from the credential that got the lease.
              * @example Jz3wWm0…
              */
             leaseId: string;
             /**
-             * @description settled; unavailable when the store did not tell; or the reason why nothing was changed
+             * @description settled; unavailable if the store did not answer; otherwise the reason why nothing was changed
              * @example settled
              * @enum {string}
              */
             outcome: "settled" | "lost" | "outOfOrder" | "staleState" | "unavailable";
             /**
-             * @description What went wrong, for people
+             * @description An explanation for people
              * @example The lease is no longer held
              */
             detail?: string;
         };
-        /** @description One round of a worker: settle, renew and take */
+        /** @description One request of a worker: settle, renew and take sessions */
         WorkRequest: {
             /**
-             * @description Names the round. A repetition with the same id, on any server, gets the sessions of the first one and settles nothing twice.
+             * @description Names the request. A repetition with the same id, at any server, gets the same sessions and settles nothing twice.
              * @example 018f3a52-6f0e-7c1b-9d3a-3f1f7f3c9b11
              */
             requestId: string;
             /**
-             * @description A name for people; the credential's where it is absent
+             * @description A name for operators; by default that of the credential
              * @example worker-1
              */
             owner?: string;
             /** @description Sessions whose messages were handled. The settlements of one session take effect all or nothing. */
             settle?: components["schemas"]["WorkRequestWorkSettle"][];
             /**
-             * @description Leases that the worker still holds
+             * @description Leases of sessions that the worker still works on
              * @example [
              *       "Jz3wWm0…"
              *     ]
              */
             renew?: string[];
-            /** @description Takes further sessions; none where it is absent */
+            /** @description Takes further sessions; takes none if absent */
             take?: components["schemas"]["WorkRequestWorkTake"];
         };
         WorkRequestWorkSettle: {
             /**
-             * @description Proves the lease. Any server of the store honours it; it works for the credential that got it.
+             * @description Proves the lease. Any server of the store accepts it, from the credential that got the lease.
              * @example Jz3wWm0…
              */
             leaseId: string;
             /**
-             * @description The sequences of deliveries that are complete, in order. They come before the settlements.
+             * @description The sequence numbers of completed deliveries, in order. They come before the settlements.
              * @example [
              *       17,
              *       18
              *     ]
              */
             completed?: number[];
-            /** @description How the other deliveries of the session end, in order */
+            /** @description The settlements of the other deliveries of the session, in order */
             settlements?: components["schemas"]["SettleRequestItem"][];
             /**
-             * @description The new memory of the session as base64, written together with the settlements
+             * @description The new session state as base64, written together with the settlements
              * @example eyJzdGVwIjozfQ==
              */
             state?: string;
             /**
              * Format: int64
-             * @description The version of the session's memory. A write that names it fails when another version is stored.
+             * @description The version of the session state. A write that names a version fails if another version is stored.
              * @example 3
              */
             stateVersion?: number;
@@ -4863,7 +4863,7 @@ export interface components {
             messages?: number;
             /**
              * Format: int64
-             * @description The most bytes of bodies of each session; 1 MB by default. The first message is handed out whatever its size.
+             * @description The most bytes of bodies of each session; 1 MB by default. The first message is delivered whatever its size.
              * @example 1048576
              */
             bytes?: number;
@@ -4874,7 +4874,7 @@ export interface components {
              */
             wait?: string;
             /**
-             * @description Whether the memory of each session is wanted; it is by default
+             * @description Whether to return the state of each session; true by default
              * @example false
              */
             state?: boolean;
@@ -4909,7 +4909,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReloadAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4918,7 +4918,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4927,7 +4927,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4950,11 +4950,11 @@ export interface operations {
     getAudit: {
         parameters: {
             query?: {
-                /** @description Only of this credential */
+                /** @description Only acts of this credential */
                 actor?: string;
                 /** @description Only this action, such as session.park or access.refused */
                 action?: string;
-                /** @description Only on this object, such as orders/cust-42 */
+                /** @description Only acts on this object, such as orders/cust-42 */
                 target?: string;
                 /** @description Written at this time or later */
                 from?: string;
@@ -4962,7 +4962,7 @@ export interface operations {
                 to?: string;
                 /** @description Entries per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -4981,9 +4981,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -4993,7 +4993,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5002,7 +5002,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5025,7 +5025,7 @@ export interface operations {
     getAuditExport: {
         parameters: {
             query?: {
-                /** @description Only lines with a greater seq. Default: 0 */
+                /** @description Only entries with a greater seq. Default: 0 */
                 after?: number;
                 /** @description Lines, 1 to 5000. Default: 5000 */
                 limit?: number;
@@ -5045,7 +5045,7 @@ export interface operations {
                     "application/x-ndjson": string;
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5054,7 +5054,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5063,7 +5063,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5092,7 +5092,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether the chain holds */
+            /** @description Whether the chain is intact */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5101,7 +5101,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditChainVerification"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5110,7 +5110,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5119,7 +5119,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5157,7 +5157,7 @@ export interface operations {
                     "application/json": components["schemas"]["BotListListing"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5166,7 +5166,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5175,7 +5175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5208,7 +5208,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What each bot would do */
+            /** @description The decision of each bot */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5217,7 +5217,7 @@ export interface operations {
                     "application/json": components["schemas"]["BotListVerdicts"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5226,7 +5226,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5235,7 +5235,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5273,7 +5273,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkRunListing"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5282,7 +5282,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5291,7 +5291,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5332,7 +5332,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkRun"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5341,7 +5341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5350,7 +5350,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5359,7 +5359,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5403,7 +5403,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkRun"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5412,7 +5412,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5421,7 +5421,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5430,7 +5430,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5459,7 +5459,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Those that are configured or were ever used */
+            /** @description Credentials that are configured or were ever used */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5468,7 +5468,7 @@ export interface operations {
                     "application/json": components["schemas"]["ActivityCredentials"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5477,7 +5477,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5486,7 +5486,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5519,7 +5519,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was erased */
+            /** @description The result of the erasure */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5528,7 +5528,7 @@ export interface operations {
                     "application/json": components["schemas"]["EraseUserErased"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5537,7 +5537,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5546,7 +5546,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5571,21 +5571,21 @@ export interface operations {
             query?: {
                 /** @description This one only */
                 eventId?: string;
-                /** @description Routed to this bot */
+                /** @description Only events that were routed to this bot */
                 bot?: string;
-                /** @description Of this owner/name */
+                /** @description Only events of this repository, as owner/name */
                 repository?: string;
-                /** @description Of this session, as a bot has it or in entity scope */
+                /** @description Only events of this session, as a bot has it or in entity scope */
                 sessionId?: string;
-                /** @description Of this type, or type.action */
+                /** @description Only events of this type, or type.action */
                 type?: string;
-                /** @description Received at this time or later */
+                /** @description Only events received at this time or later */
                 from?: string;
-                /** @description Received before this time */
+                /** @description Only events received before this time */
                 to?: string;
                 /** @description Events per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -5604,9 +5604,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -5616,7 +5616,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5625,7 +5625,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5658,7 +5658,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sent again, or counted */
+            /** @description The result: sent again, or counted in a dry run */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5667,7 +5667,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventReplayRequestAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5676,7 +5676,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5685,7 +5685,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5694,7 +5694,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5735,7 +5735,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventViewDetail"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5744,7 +5744,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5753,7 +5753,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5762,7 +5762,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5803,7 +5803,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5812,7 +5812,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5821,7 +5821,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5830,7 +5830,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5868,7 +5868,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthHealth"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5906,7 +5906,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthHealth"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5956,7 +5956,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobItemListing"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5965,7 +5965,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5974,7 +5974,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6015,7 +6015,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6024,7 +6024,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6033,7 +6033,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6042,7 +6042,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6086,7 +6086,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6095,7 +6095,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6104,7 +6104,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6113,7 +6113,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6157,7 +6157,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6166,7 +6166,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6175,7 +6175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6184,7 +6184,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6228,7 +6228,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6237,7 +6237,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6246,7 +6246,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6255,7 +6255,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6284,7 +6284,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The keys, without themselves */
+            /** @description The keys, without their secrets */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6293,7 +6293,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyListing"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6302,7 +6302,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6311,7 +6311,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6353,7 +6353,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyCreated"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6362,7 +6362,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6371,7 +6371,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6380,7 +6380,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
+            /** @description `conflict`: The state of the object does not allow this. See the detail for the reason. Nothing was changed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6421,7 +6421,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6430,7 +6430,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6439,7 +6439,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6448,7 +6448,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6486,7 +6486,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6495,7 +6495,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6504,7 +6504,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6542,7 +6542,7 @@ export interface operations {
                     "application/json": components["schemas"]["SystemFeatureNodes"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6551,7 +6551,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6560,7 +6560,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6598,7 +6598,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6623,7 +6623,7 @@ export interface operations {
             query?: {
                 /** @description Queues per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -6642,9 +6642,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -6654,7 +6654,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6663,7 +6663,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6686,7 +6686,7 @@ export interface operations {
     getQueuesQueue: {
         parameters: {
             query?: {
-                /** @description false: only the settings, which takes no time in large queues */
+                /** @description false: only the settings, which is fast for large queues, too */
                 numbers?: boolean;
             };
             header?: never;
@@ -6707,7 +6707,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueueView"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6716,7 +6716,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6725,7 +6725,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6735,9 +6735,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -6795,7 +6795,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueueView"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6804,7 +6804,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6813,7 +6813,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6822,7 +6822,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6831,7 +6831,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `queue-conflict`: The queue exists with another mode. The mode of a queue cannot change. */
+            /** @description `queue-conflict`: The queue exists with another mode. Use another name; the mode of a queue cannot change. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6876,7 +6876,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6885,7 +6885,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6894,7 +6894,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6904,9 +6904,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -6917,9 +6917,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `conflict`: The state of the thing does not allow this. Nothing was changed.
+             * @description `conflict`: The state of the object does not allow this. See the detail for the reason. Nothing was changed.
              *
-             *     `not-supported`: The queue's provider cannot do this. provider and capability say what.
+             *     `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks.
              */
             409: {
                 headers: {
@@ -6974,7 +6974,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkRun"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6983,7 +6983,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6992,7 +6992,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7002,9 +7002,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7014,7 +7014,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
+            /** @description `conflict`: The state of the object does not allow this. See the detail for the reason. Nothing was changed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7037,11 +7037,11 @@ export interface operations {
     getQueuesQueueDeadLetters: {
         parameters: {
             query?: {
-                /** @description Of this session only */
+                /** @description Only dead letters of this session */
                 sessionId?: string;
                 /** @description Dead letters per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -7063,9 +7063,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -7075,7 +7075,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7084,7 +7084,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7094,9 +7094,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7106,7 +7106,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7147,7 +7147,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeadLetterSearchGroups"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7156,7 +7156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7165,7 +7165,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7175,9 +7175,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7217,7 +7217,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Put back, or counted */
+            /** @description The result: replayed, or counted in a dry run */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7226,7 +7226,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayRequestAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7235,7 +7235,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7244,7 +7244,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7254,9 +7254,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7266,7 +7266,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7289,19 +7289,19 @@ export interface operations {
     getQueuesQueueDeadLettersSearch: {
         parameters: {
             query?: {
-                /** @description Of this session only */
+                /** @description Only dead letters of this session */
                 sessionId?: string;
-                /** @description Whose reason or last error has this text */
+                /** @description Only dead letters whose reason or last error contains this text */
                 reason?: string;
-                /** @description Of this group */
+                /** @description Only dead letters of this cause */
                 fingerprint?: string;
-                /** @description Died at this time or later */
+                /** @description Only dead letters of this time or later */
                 from?: string;
-                /** @description Died before this time */
+                /** @description Only dead letters before this time */
                 to?: string;
                 /** @description Dead letters per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -7323,9 +7323,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -7335,7 +7335,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7344,7 +7344,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7354,9 +7354,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7400,7 +7400,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeadLetterView"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7409,7 +7409,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7418,7 +7418,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7428,9 +7428,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7440,7 +7440,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7484,7 +7484,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7493,7 +7493,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7502,7 +7502,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7512,9 +7512,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7562,7 +7562,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeadLetterView"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7571,7 +7571,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7580,7 +7580,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7590,9 +7590,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7602,7 +7602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: If-Match does not match. Nothing was changed; read it again. */
+            /** @description `precondition-failed`: If-Match does not match. Read the object again and send its current ETag. Nothing was changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7645,7 +7645,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeadLetterSearchRepairs"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7654,7 +7654,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7663,7 +7663,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7673,9 +7673,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7728,7 +7728,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7737,7 +7737,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7746,7 +7746,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7756,9 +7756,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -7769,15 +7769,15 @@ export interface operations {
                 };
             };
             /**
-             * @description `session-locked`: Another owner holds the session. lockedUntil says for how long.
+             * @description `session-locked`: Another owner holds the session. Wait until lockedUntil, or take another session.
              *
-             *     `session-set-aside`: The session is paused or parked. An operator has to resume it.
+             *     `session-set-aside`: The session is paused or parked. Ask an operator to resume the session.
              *
-             *     `session-limit-reached`: The bot of the queue allows no more. limit says which key.
+             *     `session-limit-reached`: A limit of the queue's bot is reached. limit names the key of the configuration; raise it, or release sessions.
              *
-             *     `session-mode-mismatch`: The queue's mode does not fit. ORDERED needs sessions, UNORDERED has none.
+             *     `session-mode-mismatch`: The call does not fit the queue's mode. Name a session for an ORDERED queue, and none for an UNORDERED queue.
              *
-             *     `not-supported`: The queue's provider cannot do this. provider and capability say what.
+             *     `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks.
              */
             409: {
                 headers: {
@@ -7805,7 +7805,7 @@ export interface operations {
             path: {
                 /** @description The queue */
                 queue: string;
-                /** @description The lease, as the server gave it out */
+                /** @description The id of the lease, as an earlier answer gave it */
                 leaseId: string;
             };
             cookie?: never;
@@ -7819,7 +7819,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7828,7 +7828,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7837,7 +7837,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7846,7 +7846,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7855,7 +7855,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            /** @description `session-lock-lost`: The lease is no longer held. Stop working on the session. Nothing was changed; the next owner gets the messages. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -7880,21 +7880,21 @@ export interface operations {
             query?: {
                 /** @description The most messages, 1 to 1000; 10 by default */
                 max?: number;
-                /** @description How long to wait for the first one, up to PT60S */
+                /** @description How long to wait for the first message, up to PT60S */
                 wait?: string;
             };
             header?: never;
             path: {
                 /** @description The queue */
                 queue: string;
-                /** @description The lease, as the server gave it out */
+                /** @description The id of the lease, as an earlier answer gave it */
                 leaseId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Some messages, or none */
+            /** @description The messages; none if none came in time */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7903,7 +7903,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryViewBatch"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7912,7 +7912,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7921,7 +7921,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7930,7 +7930,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7939,7 +7939,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-limit-reached`: The bot of the queue allows no more. limit says which key. */
+            /** @description `session-limit-reached`: A limit of the queue's bot is reached. limit names the key of the configuration; raise it, or release sessions. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7948,7 +7948,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            /** @description `session-lock-lost`: The lease is no longer held. Stop working on the session. Nothing was changed; the next owner gets the messages. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -7975,7 +7975,7 @@ export interface operations {
             path: {
                 /** @description The queue */
                 queue: string;
-                /** @description The lease, as the server gave it out */
+                /** @description The id of the lease, as an earlier answer gave it */
                 leaseId: string;
             };
             cookie?: never;
@@ -7991,7 +7991,7 @@ export interface operations {
                     "application/json": components["schemas"]["LeaseViewRenewed"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8000,7 +8000,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8009,7 +8009,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8018,7 +8018,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8027,7 +8027,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-limit-reached`: The bot of the queue allows no more. limit says which key. */
+            /** @description `session-limit-reached`: A limit of the queue's bot is reached. limit names the key of the configuration; raise it, or release sessions. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8036,7 +8036,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            /** @description `session-lock-lost`: The lease is no longer held. Stop working on the session. Nothing was changed; the next owner gets the messages. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8063,7 +8063,7 @@ export interface operations {
             path: {
                 /** @description The queue */
                 queue: string;
-                /** @description The lease, as the server gave it out */
+                /** @description The id of the lease, as an earlier answer gave it */
                 leaseId: string;
             };
             cookie?: never;
@@ -8083,7 +8083,7 @@ export interface operations {
                     "application/json": components["schemas"]["SettleRequestAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8092,7 +8092,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8101,7 +8101,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8110,7 +8110,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8120,9 +8120,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `out-of-order`: An earlier message of the session is open. Nothing was changed.
+             * @description `out-of-order`: An earlier message of the session is open. Settle the earlier message first. Nothing was changed.
              *
-             *     `stale-state`: Someone has written a newer state. Nothing was changed; read and decide.
+             *     `stale-state`: The state has a newer version. Read the state and decide again. Nothing was changed.
              */
             409: {
                 headers: {
@@ -8132,7 +8132,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            /** @description `session-lock-lost`: The lease is no longer held. Stop working on the session. Nothing was changed; the next owner gets the messages. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8159,7 +8159,7 @@ export interface operations {
             path: {
                 /** @description The queue */
                 queue: string;
-                /** @description The lease, as the server gave it out */
+                /** @description The id of the lease, as an earlier answer gave it */
                 leaseId: string;
             };
             cookie?: never;
@@ -8175,7 +8175,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8184,7 +8184,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8193,7 +8193,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8202,7 +8202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8211,7 +8211,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            /** @description `session-lock-lost`: The lease is no longer held. Stop working on the session. Nothing was changed; the next owner gets the messages. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8241,7 +8241,7 @@ export interface operations {
             path: {
                 /** @description The queue */
                 queue: string;
-                /** @description The lease, as the server gave it out */
+                /** @description The id of the lease, as an earlier answer gave it */
                 leaseId: string;
             };
             cookie?: never;
@@ -8259,7 +8259,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8268,7 +8268,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8277,7 +8277,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8286,7 +8286,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8295,7 +8295,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            /** @description `session-lock-lost`: The lease is no longer held. Stop working on the session. Nothing was changed; the next owner gets the messages. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8304,7 +8304,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: If-Match does not match. Nothing was changed; read it again. */
+            /** @description `precondition-failed`: If-Match does not match. Read the object again and send its current ETag. Nothing was changed. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -8343,7 +8343,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Stored durably */
+            /** @description The events are durable */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8352,7 +8352,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8361,7 +8361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8370,7 +8370,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8380,9 +8380,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -8392,7 +8392,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-mode-mismatch`: The queue's mode does not fit. ORDERED needs sessions, UNORDERED has none. */
+            /** @description `session-mode-mismatch`: The call does not fit the queue's mode. Name a session for an ORDERED queue, and none for an UNORDERED queue. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8401,7 +8401,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rejected`: The provider refuses this for good. The detail has its reason. */
+            /** @description `rejected`: The provider refuses this for good. Change the message; the detail has the reason. Repeating the call does not help. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8449,7 +8449,7 @@ export interface operations {
                     "application/json": components["schemas"]["PurgeRequestAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8458,7 +8458,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8467,7 +8467,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8477,9 +8477,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -8489,7 +8489,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8525,7 +8525,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Some messages, or none */
+            /** @description The messages; none if none came in time */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8534,7 +8534,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryViewBatch"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8543,7 +8543,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8552,7 +8552,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8562,9 +8562,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -8574,7 +8574,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-mode-mismatch`: The queue's mode does not fit. ORDERED needs sessions, UNORDERED has none. */
+            /** @description `session-mode-mismatch`: The call does not fit the queue's mode. Name a session for an ORDERED queue, and none for an UNORDERED queue. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8610,7 +8610,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Locked for longer */
+            /** @description The lock was extended */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8619,7 +8619,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReceiptRequestRenewed"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8628,7 +8628,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8637,7 +8637,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8647,9 +8647,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -8659,7 +8659,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-mode-mismatch`: The queue's mode does not fit. ORDERED needs sessions, UNORDERED has none. */
+            /** @description `session-mode-mismatch`: The call does not fit the queue's mode. Name a session for an ORDERED queue, and none for an UNORDERED queue. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8668,7 +8668,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            /** @description `session-lock-lost`: The lease is no longer held. Stop working on the session. Nothing was changed; the next owner gets the messages. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -8712,7 +8712,7 @@ export interface operations {
                     "application/json": components["schemas"]["ScaleSignal"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8721,7 +8721,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8730,7 +8730,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8740,9 +8740,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -8752,7 +8752,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8796,7 +8796,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionDetail"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8805,7 +8805,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8814,7 +8814,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8824,9 +8824,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -8854,7 +8854,7 @@ export interface operations {
                 sessionId?: string;
                 /** @description Messages per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -8876,9 +8876,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -8888,7 +8888,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8897,7 +8897,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8907,9 +8907,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -8919,7 +8919,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8963,7 +8963,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionDetailState"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8972,7 +8972,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8981,7 +8981,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8991,9 +8991,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -9003,7 +9003,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9040,7 +9040,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description At most 200 moments */
+            /** @description At most 200 events */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9049,7 +9049,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionDetailTimeline"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9058,7 +9058,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9067,7 +9067,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9077,9 +9077,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -9089,7 +9089,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9116,7 +9116,7 @@ export interface operations {
                 status?: "ready" | "held" | "waiting" | "parked" | "paused";
                 /** @description Sessions per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -9138,9 +9138,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -9150,7 +9150,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9159,7 +9159,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9169,9 +9169,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -9181,7 +9181,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9226,7 +9226,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionRequestAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9235,7 +9235,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9244,7 +9244,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9254,9 +9254,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -9266,7 +9266,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-supported`: The queue's provider cannot do this. provider and capability say what. */
+            /** @description `not-supported`: The queue's provider cannot do this. Use another provider; capability names what this one lacks. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9291,13 +9291,13 @@ export interface operations {
             query?: {
                 /** @description attention (waiting, parked or paused; the default) or one status */
                 status?: "attention" | "ready" | "held" | "waiting" | "parked" | "paused";
-                /** @description Only sessions whose id begins like this */
+                /** @description Only sessions whose id begins with this text */
                 prefix?: string;
-                /** @description true: also how many sessions there are, exact up to 10,000 */
+                /** @description true: also the number of sessions by status, exact up to 10,000 */
                 counts?: boolean;
                 /** @description Sessions per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -9319,9 +9319,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -9331,7 +9331,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9340,7 +9340,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9350,9 +9350,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -9389,7 +9389,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each */
+            /** @description The outcome of each settlement */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9398,7 +9398,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReceiptRequestAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9407,7 +9407,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9416,7 +9416,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9426,9 +9426,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -9438,7 +9438,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-mode-mismatch`: The queue's mode does not fit. ORDERED needs sessions, UNORDERED has none. */
+            /** @description `session-mode-mismatch`: The call does not fit the queue's mode. Name a session for an ORDERED queue, and none for an UNORDERED queue. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9447,7 +9447,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-lock-lost`: The lease is no longer held. Nothing was changed; the next owner gets the work. */
+            /** @description `session-lock-lost`: The lease is no longer held. Stop working on the session. Nothing was changed; the next owner gets the messages. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -9492,7 +9492,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9501,7 +9501,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9510,7 +9510,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9520,9 +9520,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing here. Unknown, or not visible to this credential.
+             * @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential.
              *
-             *     `unknown-queue`: There is no such queue. Unknown, or not visible to this credential.
+             *     `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential.
              */
             404: {
                 headers: {
@@ -9532,7 +9532,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `session-mode-mismatch`: The queue's mode does not fit. ORDERED needs sessions, UNORDERED has none. */
+            /** @description `session-mode-mismatch`: The call does not fit the queue's mode. Name a session for an ORDERED queue, and none for an UNORDERED queue. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9541,7 +9541,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `overloaded`: Too much at once. Nothing was taken; slow down and try again. */
+            /** @description `overloaded`: The server is overloaded. Slow down and try again. Nothing was taken. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9584,7 +9584,7 @@ export interface operations {
                     "application/json": components["schemas"]["SampleView"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9593,7 +9593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9602,7 +9602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9611,7 +9611,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unknown-queue`: There is no such queue. Unknown, or not visible to this credential. */
+            /** @description `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9652,7 +9652,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9661,7 +9661,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9670,7 +9670,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9679,7 +9679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unknown-queue`: There is no such queue. Unknown, or not visible to this credential. */
+            /** @description `unknown-queue`: There is no such queue. Check the name; the queue may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9688,7 +9688,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `overloaded`: Too much at once. Nothing was taken; slow down and try again. */
+            /** @description `overloaded`: The server is overloaded. Slow down and try again. Nothing was taken. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9729,7 +9729,7 @@ export interface operations {
                     "application/json": components["schemas"]["SamplesFeatureQueues"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9738,7 +9738,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9747,7 +9747,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9788,7 +9788,7 @@ export interface operations {
                     "application/json": components["schemas"]["KindSamplesView"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9797,7 +9797,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9806,7 +9806,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9839,7 +9839,7 @@ export interface operations {
                 active?: boolean;
                 /** @description Sessions per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -9858,9 +9858,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -9870,7 +9870,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9879,7 +9879,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9912,7 +9912,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was there: existing */
+            /** @description The session existed */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9921,7 +9921,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryItem"];
                 };
             };
-            /** @description It began: created or upgraded */
+            /** @description The session was created or upgraded */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9930,7 +9930,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9939,7 +9939,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9948,7 +9948,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9957,7 +9957,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `tenant-mismatch`: It belongs to another tenant. Nothing was changed. */
+            /** @description `tenant-mismatch`: The object belongs to another tenant. Nothing was changed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9998,7 +9998,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10007,7 +10007,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10016,7 +10016,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10025,7 +10025,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10060,7 +10060,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The ended session */
+            /** @description The session, which has ended */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10069,7 +10069,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10078,7 +10078,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10087,7 +10087,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10096,7 +10096,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10137,7 +10137,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegistryItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10146,7 +10146,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10155,7 +10155,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10164,7 +10164,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10173,7 +10173,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
+            /** @description `conflict`: The state of the object does not allow this. See the detail for the reason. Nothing was changed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10198,7 +10198,7 @@ export interface operations {
             query?: {
                 /** @description Streams per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -10217,9 +10217,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -10229,7 +10229,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10238,7 +10238,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10261,7 +10261,7 @@ export interface operations {
     getStreamsStreamEvents: {
         parameters: {
             query?: {
-                /** @description The same, for readers that cannot set headers */
+                /** @description The same as the header, for readers that cannot set headers */
                 lastEventId?: string;
                 /** @description Resume behind the last event that this subscriber acknowledged */
                 subscriber?: string;
@@ -10294,7 +10294,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamPage"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10303,7 +10303,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10312,7 +10312,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10321,7 +10321,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10331,9 +10331,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `subscriber-limit`: There are too many named subscribers. limit and allowed say which and how many.
+             * @description `subscriber-limit`: There are too many named subscribers. Use fewer names; limit and allowed name the limit that is reached.
              *
-             *     `conflict`: The state of the thing does not allow this. Nothing was changed.
+             *     `conflict`: The state of the object does not allow this. See the detail for the reason. Nothing was changed.
              */
             409: {
                 headers: {
@@ -10343,7 +10343,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `overloaded`: Too much at once. Nothing was taken; slow down and try again. */
+            /** @description `overloaded`: The server is overloaded. Slow down and try again. Nothing was taken. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10367,7 +10367,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: a repetition appends nothing */
+                /** @description Identifies the request: a repetition appends nothing */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10382,7 +10382,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Stored durably */
+            /** @description The events are durable */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10391,7 +10391,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamPublished"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10400,7 +10400,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10409,7 +10409,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10418,7 +10418,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10442,7 +10442,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: a repetition appends nothing */
+                /** @description Identifies the request: a repetition appends nothing */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10457,7 +10457,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Stored durably */
+            /** @description The events are durable */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10466,7 +10466,7 @@ export interface operations {
                     "application/json": components["schemas"]["StreamPublishedBatch"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10475,7 +10475,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10484,7 +10484,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10493,7 +10493,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10541,7 +10541,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewestEventsEvents"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10550,7 +10550,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10559,7 +10559,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10568,7 +10568,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10609,7 +10609,7 @@ export interface operations {
                     "application/json": components["schemas"]["SubscriberListing"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10618,7 +10618,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10627,7 +10627,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10636,7 +10636,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10692,7 +10692,7 @@ export interface operations {
                     "application/json": components["schemas"]["SubscriberItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10701,7 +10701,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10710,7 +10710,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10719,7 +10719,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10728,7 +10728,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `subscriber-limit`: There are too many named subscribers. limit and allowed say which and how many. */
+            /** @description `subscriber-limit`: There are too many named subscribers. Use fewer names; limit and allowed name the limit that is reached. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10778,7 +10778,7 @@ export interface operations {
                     "application/json": components["schemas"]["SubscriberItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10787,7 +10787,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10796,7 +10796,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10805,7 +10805,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10814,7 +10814,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `subscriber-limit`: There are too many named subscribers. limit and allowed say which and how many. */
+            /** @description `subscriber-limit`: There are too many named subscribers. Use fewer names; limit and allowed name the limit that is reached. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10862,7 +10862,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenGranted"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10871,7 +10871,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10880,7 +10880,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10889,7 +10889,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10927,7 +10927,7 @@ export interface operations {
                     "application/json": components["schemas"]["SystemFeatureView"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10936,7 +10936,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10945,7 +10945,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10970,13 +10970,13 @@ export interface operations {
             query?: {
                 /** @description Only of this tenant */
                 tenantObjectId?: string;
-                /** @description Only what overlaps the time from here */
+                /** @description Only records that end after this time */
                 from?: string;
-                /** @description Only what overlaps the time up to here */
+                /** @description Only records that begin before this time */
                 to?: string;
                 /** @description Rows per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -10995,9 +10995,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -11007,7 +11007,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11016,7 +11016,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11045,7 +11045,7 @@ export interface operations {
                 state?: "pending" | "acknowledged" | "dead";
                 /** @description Batches per page, 1 to 1000 */
                 limit?: number;
-                /** @description nextCursor of the page before */
+                /** @description nextCursor of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -11064,9 +11064,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: The request is not valid. errors[] names every field and why.
+             * @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason.
              *
-             *     `invalid-cursor`: The cursor was not issued by this list. Start again without cursor.
+             *     `invalid-cursor`: The cursor was not issued by this list. Begin again with the first page, without a cursor.
              */
             400: {
                 headers: {
@@ -11076,7 +11076,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11085,7 +11085,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11129,7 +11129,7 @@ export interface operations {
                     "application/json": components["schemas"]["BatchItem"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11138,7 +11138,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11147,7 +11147,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11156,7 +11156,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11189,7 +11189,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was appended */
+            /** @description The appended records */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11198,7 +11198,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageItemCorrected"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11207,7 +11207,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11216,7 +11216,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11225,7 +11225,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not-found`: There is nothing here. Unknown, or not visible to this credential. */
+            /** @description `not-found`: There is no such object. Check the id; the object may also be invisible to this credential. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11234,7 +11234,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
+            /** @description `conflict`: The state of the object does not allow this. See the detail for the reason. Nothing was changed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11266,7 +11266,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether there was a hold */
+            /** @description Whether a hold was released */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11275,7 +11275,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProofViewReleased"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11284,7 +11284,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11293,7 +11293,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11318,7 +11318,7 @@ export interface operations {
             query?: {
                 /** @description Only of this tenant */
                 tenantObjectId?: string;
-                /** @description false: only whether metering is held, which takes no time */
+                /** @description false: only whether metering is held, which is always fast */
                 sums?: boolean;
             };
             header?: never;
@@ -11336,7 +11336,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProofView"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11345,7 +11345,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11354,7 +11354,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11395,7 +11395,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Known already */
+            /** @description The event was stored before */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11404,7 +11404,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookAnswer"];
                 };
             };
-            /** @description Stored and routed */
+            /** @description The delivery was stored and routed */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -11413,7 +11413,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookAnswer"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11422,7 +11422,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11431,7 +11431,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `too-large`: Too large. limit, allowed and actual say how much. */
+            /** @description `too-large`: The request is too large. Send less; limit, allowed and actual name the bound and your size. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -11440,7 +11440,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body has a type this path does not take. See the detail. */
+            /** @description `unsupported-media-type`: This path does not accept the type of the body. Send a type that the detail names. */
             415: {
                 headers: {
                     [name: string]: unknown;

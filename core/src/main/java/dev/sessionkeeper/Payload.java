@@ -8,7 +8,7 @@ import java.util.Arrays;
  * Immutable.
  */
 public final class Payload {
-  /** How the sender gave the body. A receiver gets it back in the same form. */
+  /** The form in which the sender gave the body. A receiver gets it back in the same form. */
   public enum Form {
     JSON,
     TEXT,

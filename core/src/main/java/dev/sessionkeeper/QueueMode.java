@@ -1,6 +1,6 @@
 package dev.sessionkeeper;
 
-/** Whether the messages of a queue have sessions. Fixed when the queue is created. */
+/** Says whether the messages of a queue have sessions. Fixed when the queue is created. */
 public enum QueueMode {
   /** Every message has a session, and sessions are handled in order. */
   ORDERED,

@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * How a queue behaves. {@link QueueSetting} declares the meaning, default and range of each
+ * The settings of a queue. {@link QueueSetting} declares the meaning, default and range of each
  * setting.
  *
  * @param mode whether messages belong to sessions; cannot change

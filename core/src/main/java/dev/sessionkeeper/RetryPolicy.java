@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * How often a call is tried, and how long to wait between attempts: exponential, capped, with
- * jitter. All parts of the product use this policy.
+ * The number of attempts of a call, and the delays between them: exponential, with a longest delay
+ * and jitter. All parts of the product use this policy.
  *
  * @param maxAttempts the most attempts, the first one included
  * @param first the delay after the first failure

@@ -2,7 +2,7 @@ package dev.sessionkeeper;
 
 import java.time.Duration;
 
-/** How a delivery ends. Exactly one settlement follows each delivery. */
+/** The end of a delivery, as its handler decides. Exactly one settlement follows each delivery. */
 public sealed interface Settlement {
 
   /** Done: forget the message and hand out the next one of its session. */

@@ -18,13 +18,13 @@ final class Audit implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
   @Mixin Paging paging = new Paging();
 
-  @Option(names = "--actor", description = "Only of this credential")
+  @Option(names = "--actor", description = "Only acts of this credential")
   @Nullable String actor;
 
   @Option(names = "--action", description = "Only this act, such as session.park")
   @Nullable String action;
 
-  @Option(names = "--target", description = "Only on this object, such as orders/cust-42")
+  @Option(names = "--target", description = "Only acts on this object, such as orders/cust-42")
   @Nullable String target;
 
   @Override

@@ -13,7 +13,7 @@ import picocli.CommandLine.Parameters;
     name = "backup",
     description = {
       "Write the embedded database of a stopped server into one file.",
-      "For a PostgreSQL of yours, use its own tools; see docs/how-to/back-up-postgresql.md."
+      "For a PostgreSQL of your own, use its tools; see docs/how-to/back-up-postgresql.md."
     })
 final class Backup implements Callable<Integer> {
   @Option(
@@ -23,7 +23,10 @@ final class Backup implements Callable<Integer> {
       description = "The data folder. Default: ./data")
   Path data = Path.of("data");
 
-  @Parameters(index = "0", paramLabel = "FILE", description = "Must not exist yet")
+  @Parameters(
+      index = "0",
+      paramLabel = "FILE",
+      description = "The file to write, which must not exist yet")
   Path file = Path.of("");
 
   @Override

@@ -28,16 +28,28 @@ import tools.jackson.databind.node.JsonNodeFactory;
 final class Bench implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
 
-  @Option(names = "--messages", defaultValue = "20000", description = "Default: ${DEFAULT-VALUE}")
+  @Option(
+      names = "--messages",
+      defaultValue = "20000",
+      description = "How many messages. Default: ${DEFAULT-VALUE}")
   int messages;
 
-  @Option(names = "--sessions", defaultValue = "200", description = "Default: ${DEFAULT-VALUE}")
+  @Option(
+      names = "--sessions",
+      defaultValue = "200",
+      description = "How many sessions. Default: ${DEFAULT-VALUE}")
   int sessions;
 
-  @Option(names = "--batch", defaultValue = "100", description = "Default: ${DEFAULT-VALUE}")
+  @Option(
+      names = "--batch",
+      defaultValue = "100",
+      description = "Messages of one request. Default: ${DEFAULT-VALUE}")
   int batch;
 
-  @Option(names = "--threads", defaultValue = "16", description = "Default: ${DEFAULT-VALUE}")
+  @Option(
+      names = "--threads",
+      defaultValue = "16",
+      description = "How many threads send, and then consume. Default: ${DEFAULT-VALUE}")
   int threads;
 
   private final TimeSource time = TimeSource.system();

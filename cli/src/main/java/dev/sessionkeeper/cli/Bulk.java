@@ -16,7 +16,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** Acts on many sessions or dead letters: counts first, then works in the background. */
 @Command(
     name = "bulk",
-    description = "Act on many sessions or dead letters: counted first, done in the background.",
+    description =
+        "Act on many sessions or dead letters: count first, then let the server work in the background.",
     synopsisSubcommandLabel = "COMMAND")
 final class Bulk {
   private static final Table TABLE =
@@ -33,7 +34,7 @@ final class Bulk {
 
     @Option(
         names = {"-r", "--reason"},
-        description = "Why; without it the command only counts")
+        description = "Why; without a reason the command only counts")
     @Nullable String reason;
 
     @Option(names = "--wait", description = "Wait until the run has ended, and show its progress")
@@ -122,7 +123,7 @@ final class Bulk {
         description = "attention (waiting, parked or paused; the default) or one status")
     @Nullable String status;
 
-    @Option(names = "--prefix", description = "Only sessions whose id begins like this")
+    @Option(names = "--prefix", description = "Only sessions whose id begins with this text")
     @Nullable String prefix;
 
     int act(String act) {
@@ -136,15 +137,18 @@ final class Bulk {
 
     @Option(
         names = {"-s", "--session"},
-        description = "Of this session only")
+        description = "Only dead letters of this session")
     @Nullable String session;
 
     @Option(
         names = "--cause",
-        description = "Of this cause: the fingerprint that dead-letters causes prints")
+        description =
+            "Only dead letters of this cause: a fingerprint that dead-letters causes prints")
     @Nullable String cause;
 
-    @Option(names = "--error", description = "Whose reason or last error has this text")
+    @Option(
+        names = "--error",
+        description = "Only dead letters whose reason or last error contains this text")
     @Nullable String error;
 
     int act(String act) {
@@ -153,39 +157,39 @@ final class Bulk {
     }
   }
 
-  @Command(description = "Resume sessions.")
+  @Command(description = "Resume the selected sessions.")
   int resume(@Mixin Sessions sessions) {
     return sessions.act("resume");
   }
 
-  @Command(description = "Pause sessions.")
+  @Command(description = "Pause the selected sessions.")
   int pause(@Mixin Sessions sessions) {
     return sessions.act("pause");
   }
 
-  @Command(description = "Park sessions.")
+  @Command(description = "Park the selected sessions.")
   int park(@Mixin Sessions sessions) {
     return sessions.act("park");
   }
 
-  @Command(description = "Take sessions from their owners.")
+  @Command(description = "Take the selected sessions from their owners.")
   int release(@Mixin Sessions sessions) {
     return sessions.act("release");
   }
 
   @Command(
       name = "dead-letter-all",
-      description = "Set all messages of sessions aside as dead letters.")
+      description = "Make all messages of the selected sessions dead letters.")
   int deadLetterAll(@Mixin Sessions sessions) {
     return sessions.act("deadLetterAll");
   }
 
-  @Command(description = "Put dead letters back.")
+  @Command(description = "Replay the selected dead letters.")
   int replay(@Mixin Letters letters) {
     return letters.act("replay");
   }
 
-  @Command(description = "Forget dead letters for good.")
+  @Command(description = "Delete the selected dead letters for good.")
   int discard(@Mixin Letters letters) {
     return letters.act("discard");
   }
@@ -207,7 +211,7 @@ final class Bulk {
     }
   }
 
-  @Command(description = "Stop a run; what it did stays done.")
+  @Command(description = "Stop a run; its changes so far remain.")
   int stop(@Mixin Remote remote, @Parameters(paramLabel = "ID") String id) {
     try (var client = remote.open()) {
       var path = "/bulk/" + KeeperClient.encoded(id) + "/stop";

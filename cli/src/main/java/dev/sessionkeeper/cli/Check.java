@@ -21,7 +21,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 @Command(
     name = "check",
     description =
-        "List all that is wrong in a configuration, each with line and column; exit code 78 if anything is.")
+        "List every error in a configuration, with line and column; exit code 78 if there is one.")
 final class Check implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "FILE")
   Path file = Path.of("keeper.yaml");

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 final class Confirm {
   @Option(
       names = {"-y", "--yes"},
-      description = "Do not ask. Needed where standard input is not a terminal")
+      description = "Do not ask for confirmation. Required if standard input is not a terminal")
   boolean yes;
 
   /**

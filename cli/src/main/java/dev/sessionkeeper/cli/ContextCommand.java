@@ -14,7 +14,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 @Command(
     name = "context",
     description = {
-      "List named servers; the star marks the one that commands call.",
+      "List named servers; a star marks the one that commands call.",
       "Precedence: option, environment, context, http://127.0.0.1:8080."
     })
 final class ContextCommand implements Callable<Integer> {
@@ -111,14 +111,14 @@ final class ContextCommand implements Callable<Integer> {
     return Exit.OK;
   }
 
-  @Command(description = "Make a context the one that commands call.")
+  @Command(description = "Choose the context that commands call.")
   int use(@Parameters(index = "0", paramLabel = "NAME") String name) {
     Contexts.read(file()).using(name).write(file());
     Terminal.standard().print("Commands call " + name + " now.");
     return Exit.OK;
   }
 
-  @Command(description = "Forget a context.")
+  @Command(description = "Delete a context.")
   int delete(@Parameters(index = "0", paramLabel = "NAME") String name) {
     Contexts.read(file()).without(name).write(file());
     Terminal.standard().print("Deleted " + name + ".");

@@ -17,8 +17,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Lists, shows, replays and discards dead letters. */
 @Command(
     name = "dead-letters",
-    description =
-        "List and show dead letters, repair them, put them back in order, or discard them.",
+    description = "List and show dead letters; repair, replay or discard them.",
     subcommands = {
       DeadLetters.ListThem.class,
       DeadLetters.Show.class,
@@ -65,9 +64,7 @@ final class DeadLetters {
     }
   }
 
-  @Command(
-      name = "causes",
-      description = "Show what the newest 5,000 dead letters died of, by cause.")
+  @Command(name = "causes", description = "Count the newest 5,000 dead letters by cause.")
   static final class Causes implements Callable<Integer> {
     private static final Table TABLE =
         Table.of("letters", "sessions", "first", "last", "cause", "fingerprint");
@@ -124,7 +121,7 @@ final class DeadLetters {
         description = "As dead-letters list prints them")
     List<String> ids = List.of();
 
-    @Option(names = "--all", description = "All of the queue")
+    @Option(names = "--all", description = "All dead letters of the queue")
     boolean all;
 
     @Override
@@ -153,7 +150,7 @@ final class DeadLetters {
   @Command(
       name = "replay",
       description =
-          "Put dead letters back before newer messages of their session, in original order.")
+          "Replay dead letters in their original order, before newer messages of their session.")
   static final class Replay implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
     @Spec CommandSpec spec = CommandSpec.create();
@@ -163,16 +160,18 @@ final class DeadLetters {
 
     @Option(
         names = {"-s", "--session"},
-        description = "Those of this session")
+        description = "The dead letters of this session")
     @Nullable String session;
 
-    @Option(names = "--id", description = "This message; may be given several times")
+    @Option(
+        names = "--id",
+        description = "The dead letter of this message; repeat the option for more")
     List<String> ids = List.of();
 
-    @Option(names = "--all", description = "All of the queue")
+    @Option(names = "--all", description = "All dead letters of the queue")
     boolean all;
 
-    @Option(names = "--dry-run", description = "Only tell how many")
+    @Option(names = "--dry-run", description = "Only count; change nothing")
     boolean dryRun;
 
     @Override

@@ -13,21 +13,27 @@ import tools.jackson.databind.node.JsonNodeFactory;
 @Command(
     name = "demo",
     description =
-        "Many sessions, failing consumers, one killed: watch order hold. Needs a running server.",
+        "Show that order holds: many sessions, consumers that fail, and one that is killed. Needs a running server.",
     subcommands = DemoGitHub.class)
 final class DemoCommand implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
 
-  @Option(names = "--sessions", defaultValue = "60", description = "Default: ${DEFAULT-VALUE}")
+  @Option(
+      names = "--sessions",
+      defaultValue = "60",
+      description = "How many sessions. Default: ${DEFAULT-VALUE}")
   int sessions;
 
   @Option(
       names = "--messages",
       defaultValue = "25",
-      description = "For each session. Default: ${DEFAULT-VALUE}")
+      description = "Messages of each session. Default: ${DEFAULT-VALUE}")
   int messages;
 
-  @Option(names = "--consumers", defaultValue = "6", description = "Default: ${DEFAULT-VALUE}")
+  @Option(
+      names = "--consumers",
+      defaultValue = "6",
+      description = "How many consumers. Default: ${DEFAULT-VALUE}")
   int consumers;
 
   @Option(names = "--consume", hidden = true)

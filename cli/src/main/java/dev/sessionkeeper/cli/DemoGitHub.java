@@ -12,17 +12,20 @@ import picocli.CommandLine.Option;
 @Command(
     name = "github",
     description = {
-      "A burst of signed GitHub events for many pull requests, pushed to an endpoint that fails: watch order hold.",
-      "It starts a temporary server, bot and endpoint of its own and leaves nothing behind; no other server is used."
+      "Show that order holds for GitHub events: many pull requests at once, pushed to an endpoint that sometimes fails.",
+      "Starts a temporary server, bot and endpoint, and deletes them at the end. Uses no other server."
     })
 final class DemoGitHub implements Callable<Integer> {
-  @Option(names = "--pulls", defaultValue = "60", description = "Default: ${DEFAULT-VALUE}")
+  @Option(
+      names = "--pulls",
+      defaultValue = "60",
+      description = "How many pull requests. Default: ${DEFAULT-VALUE}")
   int pulls;
 
   @Option(
       names = "--events",
       defaultValue = "12",
-      description = "For each pull request. Default: ${DEFAULT-VALUE}")
+      description = "Events of each pull request. Default: ${DEFAULT-VALUE}")
   int events;
 
   @Override

@@ -27,7 +27,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 final class Doctor implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
 
-  /** As the alert KeeperCertificateEnding has it. */
+  /** The alert KeeperCertificateEnding warns equally early. */
   private static final Duration SOON = Duration.ofDays(14);
 
   private record Finding(String what, boolean good, String detail) {}

@@ -17,13 +17,13 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Searches and replays GitHub events. */
 @Command(
     name = "events",
-    description = "Search GitHub events, see who got them and why, and replay them.",
+    description = "Search GitHub events, see which bots received them and why, and replay them.",
     subcommands = {Events.ListThem.class, Events.Show.class, Events.Replay.class})
 final class Events {
 
   /** Selects events. */
   static final class Filter {
-    @Option(names = "--bot", description = "Routed to this bot")
+    @Option(names = "--bot", description = "Only events that were routed to this bot")
     @Nullable String bot;
 
     @Option(names = "--repository", description = "owner/repo")
@@ -31,16 +31,16 @@ final class Events {
 
     @Option(
         names = {"-s", "--session"},
-        description = "In this session")
+        description = "Only events of this session")
     @Nullable String session;
 
-    @Option(names = "--type", description = "Such as pull_request")
+    @Option(names = "--type", description = "Only events of this type, such as pull_request")
     @Nullable String type;
 
-    @Option(names = "--from", description = "Received at or after this RFC 3339 time")
+    @Option(names = "--from", description = "Only events received at or after this RFC 3339 time")
     @Nullable String from;
 
-    @Option(names = "--to", description = "Received before this RFC 3339 time")
+    @Option(names = "--to", description = "Only events received before this RFC 3339 time")
     @Nullable String to;
 
     Map<String, String> query() {
@@ -103,7 +103,7 @@ final class Events {
     }
   }
 
-  @Command(name = "replay", description = "Route events again.")
+  @Command(name = "replay", description = "Send stored events to their bots again.")
   static final class Replay implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
     @Mixin Filter filter = new Filter();
@@ -114,10 +114,10 @@ final class Events {
 
     @Option(
         names = "--dead-letters",
-        description = "Put back what is a dead letter, and send nothing else again")
+        description = "Only replay messages that are dead letters now; send no other message again")
     boolean deadLetters;
 
-    @Option(names = "--dry-run", description = "Only tell how many")
+    @Option(names = "--dry-run", description = "Only count; change nothing")
     boolean dryRun;
 
     @Option(
@@ -157,7 +157,9 @@ final class Events {
       if (!answer.has("events")) {
         return "Put back " + count(messages, "dead letter");
       }
-      return (answer.path("repeated").asBoolean(false) ? "The same was done before: " : "Done: ")
+      return (answer.path("repeated").asBoolean(false)
+              ? "An earlier request did the same: "
+              : "Done: ")
           + "sent "
           + count(messages, "message")
           + " of "

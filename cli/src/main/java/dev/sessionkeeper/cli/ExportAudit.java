@@ -22,13 +22,16 @@ final class ExportAudit implements Callable<Integer> {
 
   @Mixin Remote remote = new Remote();
 
-  @Option(names = "--file", paramLabel = "FILE", description = "Where to. Default: standard output")
+  @Option(
+      names = "--file",
+      paramLabel = "FILE",
+      description = "The file to write. Default: standard output")
   @Nullable Path file;
 
   @Option(
       names = "--after",
       defaultValue = "0",
-      description = "Only entries behind this seq: the last one of the export before")
+      description = "Only entries after this seq, such as the last one of the previous export")
   long after;
 
   @Override

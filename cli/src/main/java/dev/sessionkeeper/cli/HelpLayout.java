@@ -89,7 +89,7 @@ final class HelpLayout {
     line.getSubcommands().values().forEach(HelpLayout::addTo);
   }
 
-  /** The synopsis has those without a description already. */
+  /** Returns the positional parameters that the synopsis does not describe already. */
   private static String parameters(Help help) {
     var described =
         help.commandSpec().positionalParameters().stream()
@@ -106,7 +106,10 @@ final class HelpLayout {
         .toList();
   }
 
-  /** {@code context set} has options of the same names, which name no server to call. */
+  /**
+   * Returns whether the option names the server to call. {@code context set} has options of the
+   * same names, which only store it.
+   */
   private static boolean isOfServer(Help help, OptionSpec option) {
     return callsServer(help.commandSpec()) && SERVER.contains(option.longestName());
   }

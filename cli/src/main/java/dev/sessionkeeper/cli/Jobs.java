@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Lists jobs, and runs, pauses or resumes one. */
-@Command(name = "jobs", description = "List jobs: owner, epoch, lease, next run.")
+@Command(name = "jobs", description = "List jobs with owner, epoch, lease and next run.")
 final class Jobs implements Callable<Integer> {
   private static final Table TABLE =
       Table.of(

@@ -16,7 +16,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 @Command(
     name = "keys",
     description =
-        "List API keys that were created here: rights, end, last use; or create or revoke one.",
+        "List the API keys of the store with rights, expiry and last use; or create or revoke one.",
     subcommands = {Keys.ListKeys.class, Keys.Create.class, Keys.Revoke.class})
 final class Keys implements Callable<Integer> {
   private static final Table TABLE =
@@ -50,7 +50,7 @@ final class Keys implements Callable<Integer> {
   }
 
   /** Lists keys, as the command without a subcommand does. */
-  @Command(name = "list", description = "List API keys, the revoked ones last.")
+  @Command(name = "list", description = "List the API keys of the store, revoked ones last.")
   static final class ListKeys implements Callable<Integer> {
     @Mixin Remote remote = new Remote();
 
@@ -83,20 +83,21 @@ final class Keys implements Callable<Integer> {
         description = "read, send, consume, operate or admin; several with commas")
     List<String> roles = List.of();
 
-    @Option(names = "--queue", split = ",", description = "Only these queues")
+    @Option(names = "--queue", split = ",", description = "The only queues that the key reaches")
     List<String> queues = List.of();
 
-    @Option(names = "--tenant", description = "Only this tenant")
+    @Option(names = "--tenant", description = "The only tenant that the key reaches")
     @Nullable String tenant;
 
     @Option(
         names = "--expires",
-        description = "After which time it is refused, such as 90d. Default: never")
+        description = "How long the key is valid, such as 90d. Default: for ever")
     @Nullable String expires;
 
     @Option(
         names = "--for-config",
-        description = "Make a key for security.keys of the configuration, such as the first one")
+        description =
+            "Create a key for security.keys of the configuration, for example the first key of a server")
     boolean forConfig;
 
     @Override

@@ -27,15 +27,15 @@ import tools.jackson.databind.json.JsonMapper;
 @Command(
     name = "listen",
     description = {
-      "Post every GitHub event that the server takes in to a local address, as GitHub would.",
-      "It resumes where it was when the connection breaks. Without --to it only prints."
+      "Post every GitHub event that the server receives to a local address, as GitHub would.",
+      "After a broken connection it continues with the next event. Without --to it only prints the events."
     })
 final class Listen implements Callable<Integer> {
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   @Mixin Remote remote = new Remote();
 
-  @Option(names = "--to", description = "Such as http://localhost:3000/hook")
+  @Option(names = "--to", description = "The local address, such as http://localhost:3000/hook")
   @Nullable URI to;
 
   @Option(
@@ -52,7 +52,7 @@ final class Listen implements Callable<Integer> {
 
   @Option(
       names = "--subscriber",
-      description = "Resume under this name after this command has ended, too")
+      description = "Store the position under this name, so that a later command resumes there")
   @Nullable String subscriber;
 
   @Option(names = "--count", hidden = true, description = "End after so many events")

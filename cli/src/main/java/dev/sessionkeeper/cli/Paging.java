@@ -8,10 +8,10 @@ final class Paging {
   @Option(
       names = "--limit",
       defaultValue = "50",
-      description = "How many at most. Default: ${DEFAULT-VALUE}")
+      description = "The most items to list. Default: ${DEFAULT-VALUE}")
   int limit;
 
-  @Option(names = "--cursor", description = "The cursor that the page before printed")
+  @Option(names = "--cursor", description = "The cursor that the previous page printed")
   @Nullable String cursor;
 
   String limitText() {

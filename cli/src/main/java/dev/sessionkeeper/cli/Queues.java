@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
     name = "queues",
     description = {
       "List queues, or create, show, purge or delete one.",
-      "The numbers of sessions count messages where the queue is unordered."
+      "If a queue is unordered, the columns of sessions count messages."
     },
     subcommands = {Queues.Create.class, Queues.Show.class, Queues.Purge.class, Queues.Delete.class})
 final class Queues implements Callable<Integer> {

@@ -55,7 +55,7 @@ final class Remote {
       paramLabel = "NAME",
       defaultValue = "${env:KEEPER_CONTEXT}",
       description =
-          "A server by its name; see keeper context. Default: $KEEPER_CONTEXT, else the current"
+          "A named server; see keeper context. Default: $KEEPER_CONTEXT, otherwise the current"
               + " one")
   @Nullable String context;
 

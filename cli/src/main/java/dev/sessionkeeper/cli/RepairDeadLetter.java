@@ -19,7 +19,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Replaces the body of a dead letter, and replays it if asked. */
 @Command(
     name = "repair",
-    description = "Give a dead letter another body; the original stays in its history.")
+    description = "Replace the body of a dead letter; the original stays in its history.")
 final class RepairDeadLetter implements Callable<Integer> {
   @Mixin Remote remote = new Remote();
   @Spec CommandSpec spec = CommandSpec.create();
@@ -39,10 +39,10 @@ final class RepairDeadLetter implements Callable<Integer> {
   @Option(
       names = {"-r", "--reason"},
       required = true,
-      description = "Why; kept for the next person")
+      description = "Why; kept for the next operator")
   String reason = "";
 
-  @Option(names = "--replay", description = "Put the message back into its session afterwards")
+  @Option(names = "--replay", description = "Then replay the dead letter")
   boolean replay;
 
   @Override

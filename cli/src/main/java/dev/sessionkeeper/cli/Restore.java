@@ -20,7 +20,7 @@ final class Restore implements Callable<Integer> {
       description = "The data folder. Default: ./data")
   Path data = Path.of("data");
 
-  @Parameters(index = "0", paramLabel = "FILE", description = "What keeper backup wrote")
+  @Parameters(index = "0", paramLabel = "FILE", description = "A file that keeper backup wrote")
   Path file = Path.of("");
 
   @Override

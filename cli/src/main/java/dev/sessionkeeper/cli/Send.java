@@ -59,7 +59,7 @@ final class Send implements Callable<Integer> {
 
   @Option(
       names = {"-p", "--property"},
-      description = "NAME=VALUE, may be given several times")
+      description = "A property as NAME=VALUE; repeat the option for more")
   Map<String, String> properties = Map.of();
 
   @Override

@@ -43,7 +43,7 @@ final class SendGitHub implements Callable<Integer> {
   @Option(
       names = "--secret",
       defaultValue = "${env:GITHUB_WEBHOOK_SECRET}",
-      description = "Default: $GITHUB_WEBHOOK_SECRET")
+      description = "The secret that signs the payload. Default: $GITHUB_WEBHOOK_SECRET")
   @Nullable String secret;
 
   @Option(names = "--delivery", description = "The delivery id. Default: a new one")

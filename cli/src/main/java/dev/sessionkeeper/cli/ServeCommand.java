@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
     name = "serve",
     description = {
       "Start the server on http://127.0.0.1:8080 with a durable store under ./data.",
-      "Flags go before the environment (KEEPER_SERVER_PORT, …), and that before the file."
+      "Precedence: flag, environment variable (such as KEEPER_SERVER_PORT), file."
     })
 final class ServeCommand implements Callable<Integer> {
   @Option(names = "--config", description = "The configuration, such as keeper.yaml")

@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "sessions",
     description =
-        "List the sessions of a queue: backlog, head age, owner, since when held, why blocked.",
+        "List the sessions of a queue with backlog, age of the first message, owner, and why a session is blocked.",
     subcommands = ShowSession.class)
 final class Sessions implements Callable<Integer> {
   private static final Table TABLE =
@@ -38,7 +38,7 @@ final class Sessions implements Callable<Integer> {
 
   @Spec CommandSpec spec = CommandSpec.create();
 
-  /** Optional for picocli, because the subcommands have their own. */
+  /** Optional for picocli, because the subcommands have their own queue argument. */
   @Parameters(index = "0", arity = "0..1", paramLabel = "QUEUE")
   @Nullable String queue;
 
@@ -79,7 +79,7 @@ final class Sessions implements Callable<Integer> {
     @Option(
         names = {"-r", "--reason"},
         defaultValue = "",
-        description = "Why; kept for the next person")
+        description = "Why; kept for the next operator")
     String reason = "";
 
     /** Acts on the session, and prints the result. */
@@ -115,7 +115,7 @@ final class Sessions implements Callable<Integer> {
     @Parameters(index = "1", arity = "0..1", paramLabel = "SESSION")
     @Nullable String session;
 
-    @Option(names = "--all", description = "Every session of the status, instead of one")
+    @Option(names = "--all", description = "All sessions of the status, instead of one")
     boolean all;
 
     @Option(
@@ -126,7 +126,7 @@ final class Sessions implements Callable<Integer> {
     @Option(
         names = {"-r", "--reason"},
         defaultValue = "",
-        description = "Why; kept for the next person")
+        description = "Why; kept for the next operator")
     String reason = "";
 
     int act() {

@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 
 /** Shows one session: why it does not move, and its history. */
-@Command(name = "show", description = "Show one session: why it does not move, what happened.")
+@Command(name = "show", description = "Show one session: why it does not move, and its history.")
 final class ShowSession implements Callable<Integer> {
   private static final Table MOMENTS = Table.of("at", "kind", "text");
 
@@ -30,7 +30,10 @@ final class ShowSession implements Callable<Integer> {
       remote.tell(shown, sentence(shown));
       if (remote.format == Remote.Format.text) {
         remote.show(
-            client.get(path + "/timeline", query), "moments", MOMENTS, "Nothing is known of it.");
+            client.get(path + "/timeline", query),
+            "moments",
+            MOMENTS,
+            "There is no history of it.");
       }
       return Exit.OK;
     }

@@ -52,13 +52,13 @@ final class Simulate implements Callable<Integer> {
   @Option(names = "--seed", defaultValue = "1", description = "The first seed. Default: 1")
   long seed;
 
-  @Option(names = "--runs", defaultValue = "1", description = "Seeds to run. Default: 1")
+  @Option(names = "--runs", defaultValue = "1", description = "How many seeds to run. Default: 1")
   int runs;
 
   @Option(
       names = "--plant",
       paramLabel = "BUG",
-      description = "Plant a known bug and see it found; --plant list shows all of them")
+      description = "Plant a known bug, which the run must find; --plant list shows all bugs")
   @Nullable String planted;
 
   @Option(
@@ -68,16 +68,25 @@ final class Simulate implements Callable<Integer> {
       description = "Leave out these steps of the plan, by their numbers")
   List<Integer> skipped = List.of();
 
-  @Option(names = "--trace", description = "Print what happened, line by line")
+  @Option(names = "--trace", description = "Print the events of the run, line by line")
   boolean trace;
 
-  @Option(names = "--owners", defaultValue = "5", description = "Of owners. Default: 5")
+  @Option(
+      names = "--owners",
+      defaultValue = "5",
+      description = "With owners: how many owners. Default: 5")
   int owners;
 
-  @Option(names = "--sessions", defaultValue = "10", description = "Of owners. Default: 10")
+  @Option(
+      names = "--sessions",
+      defaultValue = "10",
+      description = "With owners: how many sessions. Default: 10")
   int sessions;
 
-  @Option(names = "--messages", defaultValue = "1000", description = "Of owners. Default: 1000")
+  @Option(
+      names = "--messages",
+      defaultValue = "1000",
+      description = "With owners: how many messages. Default: 1000")
   int messages;
 
   @Option(
@@ -172,7 +181,7 @@ final class Simulate implements Callable<Integer> {
       }
     }
     terminal.note("");
-    terminal.note("The last that happened:");
+    terminal.note("The last events:");
     var lines = shown.trace();
     lines
         .subList(Math.max(0, lines.size() - 25), lines.size())

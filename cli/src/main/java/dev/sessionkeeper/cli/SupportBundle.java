@@ -36,7 +36,7 @@ final class SupportBundle implements Callable<Integer> {
   @Option(
       names = "--file",
       paramLabel = "FILE",
-      description = "Default: keeper-support-TIME.zip here")
+      description = "The file to write. Default: keeper-support-TIME.zip here")
   @Nullable Path file;
 
   private static Map<String, String> parts() {

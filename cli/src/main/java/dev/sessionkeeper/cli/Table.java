@@ -73,7 +73,7 @@ record Table(List<String> columns) {
         .collect(Collectors.joining("\n"));
   }
 
-  /** A long text is cut, unless nothing stands behind it. */
+  /** Cuts a long text, except in the last column. */
   private List<String> line(JsonNode row, Terminal terminal, Instant now) {
     int last = columns.size() - 1;
     return IntStream.rangeClosed(0, last)
@@ -110,7 +110,7 @@ record Table(List<String> columns) {
         .stripTrailing();
   }
 
-  /** Scripts get the absolute time. */
+  /** Formats a time: relative on a terminal, absolute for scripts. */
   private static String timed(String text, Terminal terminal, Instant now) {
     return terminal.isInteractive()
         ? RelativeTime.read(text).map(at -> RelativeTime.of(at, now)).orElse(text)

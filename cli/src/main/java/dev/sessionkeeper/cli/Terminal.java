@@ -23,7 +23,7 @@ final class Terminal {
   private static final String NO_WRAP = "\u001b[?7l";
   private static final String WRAP = "\u001b[?7h";
 
-  /** No screen has fewer. */
+  /** The least number of rows that any screen has. */
   private static final int LEAST_ROWS = 8;
 
   private final PrintStream out;

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
 /** Shows the queues in the terminal, refreshed regularly. */
-@Command(name = "top", description = "Watch the queues: rates, depth, age; ends with Ctrl-C.")
+@Command(name = "top", description = "Watch the queues (rates, depth, age) until Ctrl-C.")
 final class Top implements Callable<Integer> {
   private static final Duration EVERY = Duration.ofSeconds(2);
   private static final Table TABLE =
@@ -18,7 +18,7 @@ final class Top implements Callable<Integer> {
 
   @Mixin Remote remote = new Remote();
 
-  @Option(names = "--once", description = "Show them once and end")
+  @Option(names = "--once", description = "Show the queues once and end")
   boolean once;
 
   @Override

@@ -14,7 +14,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 /** Shows metered usage, its proof, and the batches for the receiver. */
 @Command(
     name = "usage",
-    description = "Metered usage: the proof, and the batches.",
+    description = "Show metered usage: its proof and its batches.",
     subcommands = {Usage.Proof.class, Usage.Batches.class, Usage.Replay.class, Usage.Release.class})
 final class Usage {
 
@@ -68,7 +68,7 @@ final class Usage {
     }
   }
 
-  @Command(name = "batches", description = "List usage batches and how their delivery stands.")
+  @Command(name = "batches", description = "List usage batches with the state of their delivery.")
   static final class Batches implements Callable<Integer> {
     private static final Table TABLE =
         Table.of(
@@ -77,7 +77,7 @@ final class Usage {
     @Mixin Remote remote = new Remote();
     @Mixin Paging paging = new Paging();
 
-    @Option(names = "--state", description = "Only those in this state, such as pending or dead")
+    @Option(names = "--state", description = "Only batches in this state, such as pending or dead")
     @Nullable String state;
 
     @Override

@@ -32,12 +32,16 @@ final class VerifyAudit implements Callable<Integer> {
 
   @Mixin Remote remote = new Remote();
 
-  @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = "An export")
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "FILE",
+      description = "A file that audit export wrote")
   @Nullable Path file;
 
   @Option(
       names = "--last-hash",
-      description = "The hash that the log ended with when you looked last; it must still be there")
+      description = "The last hash of an earlier check or export; the log must still contain it")
   @Nullable String lastHash;
 
   @Override

@@ -11,7 +11,7 @@ final class Watch {
 
   @Option(
       names = {"-w", "--watch"},
-      description = "Look again every two seconds; ends with Ctrl-C. Needs a terminal")
+      description = "Refresh every two seconds until Ctrl-C. Needs a terminal")
   boolean watch;
 
   /** Shows the list once, or refreshed regularly. */

@@ -55,7 +55,7 @@ class KeeperTest {
     assertThat(run("queues").out).contains("orders", "ORDERED");
   }
 
-  /** Amounts of money once went through doubles: 1.9903766331427E10, also as JSON. */
+  /** Amounts were once converted to floating point: 1.9903766331427E10, also in JSON. */
   @Test
   void amountsAreShownAsTheServerWroteThem() throws Exception {
     var proof =

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Operators' acts: one that destroys something asks first. */
+/** Tests operators' acts; a destructive one asks for confirmation first. */
 class OnCallTest {
   private KeeperServer server;
 

@@ -19,7 +19,10 @@ record SelfSigned(Path certificate, Path key) {
     return create(folder, name, "now", 90);
   }
 
-  /** Creates one whose life begins at a time that keytool understands, such as {@code -9d}. */
+  /**
+   * Creates a certificate whose life begins at a time that keytool understands, such as {@code
+   * -9d}.
+   */
   static SelfSigned create(Path folder, String name, String start, int days) throws Exception {
     var store = folder.resolve(name + ".p12");
     var process =

@@ -219,7 +219,10 @@ public final class KeeperClient implements AutoCloseable {
         .collect(Collectors.joining("&", query.isEmpty() ? "" : "?", ""));
   }
 
-  /** Asks one server after the other, each once, while the request surely had no effect. */
+  /**
+   * Sends a request to one server after the other, each once. Continues only after failures in
+   * which the request surely had no effect.
+   */
   private HttpResponse<byte[]> exchange(Call call) {
     int first = servers.turn();
     for (int turn = first; ; turn++) {

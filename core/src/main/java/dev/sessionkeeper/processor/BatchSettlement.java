@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** How a batch ends: all messages are completed, or the first ones are and the next is settled. */
+/**
+ * The end of a batch: all messages are completed, or the first ones are completed and the next one
+ * is settled.
+ */
 public sealed interface BatchSettlement {
 
   /** All messages of the batch are completed. */

@@ -1,6 +1,6 @@
 package dev.sessionkeeper.processor;
 
-/** Why a session was released. */
+/** The reason why a session was released. */
 public enum CloseReason {
   /** No message came within the idle timeout. */
   IDLE,

@@ -4,7 +4,7 @@ import dev.sessionkeeper.SessionId;
 import java.util.List;
 
 /**
- * How a processor ended.
+ * The result of draining a processor.
  *
  * @param unfinished sessions whose handler was still running at the deadline; their messages come
  *     again elsewhere

@@ -44,7 +44,7 @@ final class Checkout {
     }
   }
 
-  /** A class path with a wildcard accepts jars only. */
+  /** Packs classes into a jar, because a class path with a wildcard accepts jars only. */
   private static void pack(Path classes, Path jar) throws IOException {
     try (var out = new JarOutputStream(Files.newOutputStream(jar));
         Stream<Path> files = Files.walk(classes)) {

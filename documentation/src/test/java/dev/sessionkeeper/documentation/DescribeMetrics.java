@@ -100,7 +100,7 @@ final class DescribeMetrics {
     return TEXT.matcher(behind)
         .results()
         .map(text -> text.group(1))
-        .filter(text -> text.contains(" ") || text.equals("Set aside"))
+        .filter(text -> text.contains(" "))
         .findFirst()
         .orElse("");
   }
@@ -112,8 +112,7 @@ final class DescribeMetrics {
           "keeper_job_clock_corrections_total",
               "Jobs that were planned anew after the database's clock was set back",
           "keeper_job_leases_lost_total", "Runs that lost their lease",
-          "keeper_job_slots_dropped_total",
-              "Slots that no node ran and that the misfire policy drops",
+          "keeper_job_slots_dropped_total", "Missed slots that the misfire policy dropped",
           "keeper_usage_metering_held",
               "1 while metering is held because the database's clock jumped");
 

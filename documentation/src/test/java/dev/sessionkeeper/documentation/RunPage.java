@@ -122,7 +122,10 @@ final class RunPage {
     return new Result(failures(ended, process), skipped);
   }
 
-  /** The environment variable would override the port of a configuration file. */
+  /**
+   * Returns whether the page names the port: the environment variable would override the port of
+   * its configuration file.
+   */
   private boolean namesItsPort() {
     return page.blocks().stream().anyMatch(block -> block.text().contains("port: 8"));
   }
@@ -199,7 +202,10 @@ final class RunPage {
     return true;
   }
 
-  /** A dump also needs a server of the same version, which the machine's packages provide. */
+  /**
+   * Returns whether a program is there; a dump also needs a server of the same version, which the
+   * machine's packages provide.
+   */
   private static boolean isThere(String program) {
     return program.equals("pg_dump")
         ? InstalledPostgres.programs().isPresent()

@@ -119,7 +119,10 @@ class SamplesTest {
     }
   }
 
-  /** Modules may keep samples next to their tests, in classes whose names end with Samples. */
+  /**
+   * Returns the samples that modules keep next to their tests, in classes whose names end with
+   * Samples.
+   */
   private static Stream<Path> starterSamples() throws IOException {
     return Files.find(
         Manual.ROOT,

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Where a database listens. */
+/** The address on which a database listens. */
 sealed interface Endpoint {
 
   /** Returns the PostgreSQL settings that make the database listen here. */

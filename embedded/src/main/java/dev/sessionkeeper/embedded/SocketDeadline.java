@@ -4,7 +4,7 @@ import dev.sessionkeeper.time.TimeSource;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 
-/** How long a read or write of a socket may still wait. Zero means no limit. */
+/** The time that a read or write of a socket may still wait. Zero means no limit. */
 final class SocketDeadline {
   private final int timeoutMillis;
   private final TimeSource time = TimeSource.system();

@@ -2,7 +2,7 @@ package dev.sessionkeeper.github;
 
 import java.util.Optional;
 
-/** Whether a bot receives an event, and why. */
+/** The decision whether a bot receives an event, with the reason. */
 public sealed interface Match {
   /** Returns one sentence of explanation. */
   String explanation();

@@ -12,7 +12,7 @@ public sealed interface ReadResult {
    */
   record Refused(Reason reason, String explanation) implements ReadResult {}
 
-  /** Why a delivery is refused, and the HTTP status of the answer. */
+  /** The reasons for refusing a delivery, each with the HTTP status of the answer. */
   enum Reason {
     TOO_LARGE(413),
     NOT_SIGNED(401),

@@ -4,7 +4,7 @@ import dev.sessionkeeper.RetryPolicy;
 import java.time.Duration;
 
 /**
- * When a message that did not reach its bot is pushed again.
+ * The schedule by which a message that did not reach its bot is pushed again.
  *
  * @param first the delay after the first failure
  * @param factor by which each further delay grows

@@ -3,7 +3,7 @@ package dev.sessionkeeper.github;
 import java.time.Duration;
 
 /**
- * How many sessions a bot handles at once, for how long, and when an alert is raised.
+ * The limits of a bot: sessions at once, the length of a hold, and the thresholds of alerts.
  *
  * @param maxConcurrentSessions sessions held at once
  * @param idleTimeout how long a held session without work is kept

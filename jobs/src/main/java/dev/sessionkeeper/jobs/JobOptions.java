@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * How jobs are leased and repeated on this node.
+ * The options for leasing and repeating jobs on this node.
  *
  * @param owner unique per process start, so that a restarted process is not taken for its
  *     predecessor

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How long a session is held, and how a hold ends. */
+/** Tests how long a session is held, and how a hold ends. */
 @Tag("slow")
 @Timeout(60)
 class HoldTest {

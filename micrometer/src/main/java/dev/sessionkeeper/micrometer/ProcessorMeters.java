@@ -38,7 +38,7 @@ public final class ProcessorMeters implements Consumer<ProcessorEvent> {
   private final Counter lost;
   private final Counter violated;
 
-  /** How a message ended. */
+  /** The outcome of a message. */
   private enum Outcome {
     COMPLETE,
     RETRY,

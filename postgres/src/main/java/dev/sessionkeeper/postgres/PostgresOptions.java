@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres;
 
 /**
- * How a provider uses its database.
+ * The options of a provider on PostgreSQL.
  *
  * @param maxConnections the size of the pool that the provider creates if the given source is no
  *     pool; listening takes one connection more

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import org.junit.jupiter.api.BeforeEach;
 
-/** When a reader dies, only the attempts of open deliveries count. */
+/** Tests that only the attempts of open deliveries count when a reader dies. */
 class AttemptsAfterCrashTest extends ReadsAlone {
   private static final int SESSIONS = 100;
   private static final Duration TAKE_OVER = Duration.ofSeconds(10);

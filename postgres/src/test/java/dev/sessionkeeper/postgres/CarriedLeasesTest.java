@@ -98,7 +98,10 @@ class CarriedLeasesTest extends ReadsAlone {
     return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
   }
 
-  /** Red if a hold counts each renewal as long as its first lease: it hands out nothing. */
+  /**
+   * Fails if a hold assumes that each renewal lasts only as long as its first lease: the hold then
+   * delivers nothing.
+   */
   @TestInRealTime
   void aHoldThatWasWrittenDownHandsOutUntilTheEndOfItsRenewedLease() throws Exception {
     reader.declare(queue, QueueSettings.ordered().withLockDuration(Duration.ofSeconds(60)));

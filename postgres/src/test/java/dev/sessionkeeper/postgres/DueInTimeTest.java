@@ -33,7 +33,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ValueSource(ints = {0, PostgresOptions.NEVER})
 @Execution(ExecutionMode.SAME_THREAD)
 class DueInTimeTest {
-  /** In milliseconds. A poll each second would be half a second late on average; a timer is not. */
+  /**
+   * The longest delay in milliseconds. A timer keeps it; a poll each second would be half a second
+   * late on average.
+   */
   private static final long NOT_THE_NEXT_TICK = 250;
 
   private static final QueueName QUEUE = QueueName.of("due");

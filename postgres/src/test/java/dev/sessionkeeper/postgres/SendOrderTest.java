@@ -51,7 +51,7 @@ class SendOrderTest {
   private final AtomicInteger number = new AtomicInteger();
   private volatile boolean isSending = true;
 
-  /** When a send began, and when it returned or its transaction was committed. */
+  /** The times at which a send began, and at which it returned or its transaction was committed. */
   private record Sent(long began, long returned) {}
 
   // Set before each test.

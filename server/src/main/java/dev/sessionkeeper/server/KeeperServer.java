@@ -67,7 +67,7 @@ import org.slf4j.LoggerFactory;
 
 /** A running server: store, features and HTTP. Closing it drains it. */
 public final class KeeperServer implements AutoCloseable {
-  /** All features, in the order in which they are opened. */
+  /** All features of the server, in the order in which they are opened. */
   static final List<Feature.Opener> FEATURES =
       List.of(
           QueuesFeature::open,
@@ -332,7 +332,10 @@ public final class KeeperServer implements AutoCloseable {
     }
   }
 
-  /** Refuses a taken port before the store is opened, which takes seconds and makes its folder. */
+  /**
+   * Refuses a taken port before the store is opened, because opening takes seconds and creates the
+   * data folder.
+   */
   private void requireFreePort() {
     try (var probe = new ServerSocket()) {
       probe.setReuseAddress(true);

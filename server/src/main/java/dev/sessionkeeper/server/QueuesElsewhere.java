@@ -11,16 +11,16 @@ import java.nio.file.Path;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** An engine whose queues are on another technology than its store. */
+/** An engine whose queues and store use different technologies. */
 record QueuesElsewhere(Engine store, QueueProvider queues, Optional<WatchQueues> watch)
     implements Engine {
 
-  /** Queues that are as reachable as the store. */
+  /** Returns an engine whose queues are reachable whenever its store is. */
   QueuesElsewhere(Engine store, QueueProvider queues) {
     this(store, queues, Optional.empty());
   }
 
-  /** Queues in a cloud, which may be unreachable while the store answers. */
+  /** Returns an engine with queues in a cloud, which may be unreachable while the store answers. */
   static QueuesElsewhere inCloud(Engine store, QueueProvider queues, TimeSource time) {
     return new QueuesElsewhere(store, queues, Optional.of(new WatchQueues(queues, time)));
   }

@@ -124,7 +124,7 @@ final class Reload {
 
   /**
    * A failed audit entry does not stop the reload, because a revocation must take effect even while
-   * the store is away.
+   * the store is unreachable.
    */
   private void record(Actor actor, String told, List<String> warnings) {
     try {

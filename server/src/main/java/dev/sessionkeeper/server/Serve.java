@@ -127,7 +127,7 @@ public final class Serve {
    */
   static String next(KeeperServer server) {
     var keeper = System.getProperty("sessionkeeper.command", "./keeper");
-    // Nobody can call the address of all interfaces, and no certificate has it.
+    // A client cannot call the address of all interfaces, and no certificate names it.
     var address =
         server.address().replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:");
     var url = address.equals(DEFAULT_ADDRESS) ? "" : " --url " + address;

@@ -10,9 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Notices that a newer release has dropped functions that this server calls. Without them calls
- * would fail one by one; a server that is not ready gets none from a load balancer.
+ * would fail one by one, so the server reports that it is not ready, and a load balancer sends it
+ * no more requests.
  *
- * <p>I1: the first look comes after the server's own migrations, which drop functions, too.
+ * <p>I1: the first check comes after the server's own migrations, which also drop functions.
  */
 final class WatchFunctions {
   private static final String ALL =
@@ -27,7 +28,7 @@ final class WatchFunctions {
 
   private volatile String @Nullable [] known;
 
-  /** Looks for the functions again; returns why the server cannot go on if one is gone. */
+  /** Checks that the functions exist; returns why the server cannot continue if one is missing. */
   Optional<String> trouble(Connection connection) throws SQLException {
     var functions = known;
     if (functions == null) {

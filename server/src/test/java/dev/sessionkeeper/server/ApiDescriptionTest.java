@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The API description documents every field, parameter and schema, and is true. */
+/**
+ * Checks that the API description documents every field, parameter and schema, and agrees with the
+ * server.
+ */
 class ApiDescriptionTest {
   private static TestServer server;
   private static JsonNode document;

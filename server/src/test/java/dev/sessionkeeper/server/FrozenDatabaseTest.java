@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Timeout;
 
 /** Every process of the database is frozen: connections stay open, but nothing answers. */
 class FrozenDatabaseTest {
-  /** Two seconds for a connection, eight for a statement, and some for a busy machine. */
+  /**
+   * The longest time to an answer: two seconds for a connection, eight for a statement, and some
+   * for a busy machine.
+   */
   private static final Duration END = Duration.ofSeconds(14);
 
   private EmbeddedPostgres postgres;

@@ -36,7 +36,7 @@ class PageAccessTest {
   private static final List<Role> ROLES =
       List.of(Role.READ, Role.SEND, Role.CONSUME, Role.OPERATE, Role.ADMIN);
 
-  /** What a credential is bound to. */
+  /** The objects that a credential is bound to. */
   private enum Bound {
     NOTHING(""),
     QUEUE(", queues: [mine]"),

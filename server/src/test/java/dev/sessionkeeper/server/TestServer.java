@@ -158,7 +158,7 @@ public final class TestServer implements AutoCloseable {
     }
   }
 
-  /** Reads only the head of an event stream, which does not end. */
+  /** Reads the body of a response; of an event stream, which does not end, only the head. */
   private static String textOf(HttpResponse<?> response, InputStream in) throws IOException {
     var type = response.headers().firstValue("Content-Type").orElse("");
     return type.startsWith("text/event-stream")

@@ -32,7 +32,7 @@ record NodePlan(
     Duration at();
   }
 
-  /** How a handler ends its attempts of a message. */
+  /** The ways in which a handler ends its attempts of a message. */
   enum Fate {
     FINE,
     SLOW,

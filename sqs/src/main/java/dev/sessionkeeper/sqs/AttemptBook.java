@@ -58,7 +58,9 @@ final class AttemptBook {
   }
 
   /**
-   * Records that its owner asked for a retry, which was an attempt or, with {@code tried} 0, none.
+   * Records that its owner asked for a retry.
+   *
+   * @param tried 1 if the delivery counts as an attempt, 0 if it was postponed
    */
   synchronized void again(String messageId, int tried, String error) {
     var entry = entries.get(messageId);

@@ -280,7 +280,7 @@ final class SqsCalls {
     }
   }
 
-  /** Why one entry of a batch failed. */
+  /** The reason why one entry of a batch failed. */
   record Failure(boolean isReceiptRefused, String reason) {}
 
   /** A message, and how long to hide it. */

@@ -66,7 +66,7 @@ public final class AuditChain {
    */
   public record Link(long seq, AuditLog.Row row, byte[] previous, byte[] hash) {}
 
-  /** Whether the chain is intact. */
+  /** The result of verifying the chain. */
   public sealed interface Verdict {
     /**
      * Every hash matches.

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 
-/** How time passes while a provider is checked: moved by the test, or real. */
+/** The time while a provider is checked: moved by the test, or real. */
 public interface ContractTime {
 
   /** Returns the clock for the provider. */

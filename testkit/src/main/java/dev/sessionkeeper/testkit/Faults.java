@@ -3,7 +3,7 @@ package dev.sessionkeeper.testkit;
 import java.time.Duration;
 
 /**
- * How often each fault happens, as a part of all calls from 0 to 1.
+ * The rate of each fault, as a part of all calls from 0 to 1.
  *
  * @param unavailable the call fails before it has taken effect
  * @param lostAnswers a send or settlement takes effect, but its answer gets lost

@@ -78,7 +78,7 @@ final class CheckAttempts implements Checker {
     return violations;
   }
 
-  /** How many missing lines each fault may still explain. */
+  /** The numbers of missing lines that each fault may still explain. */
   private static final class Excuses {
     private final History history;
     private final Map<Event, Set<String>> used = new HashMap<>();

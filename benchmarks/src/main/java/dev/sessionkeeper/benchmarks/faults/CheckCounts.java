@@ -4,7 +4,7 @@ import dev.sessionkeeper.benchmarks.faults.Event.Kind;
 import dev.sessionkeeper.testkit.Violation;
 import java.util.List;
 
-/** At the end the queue counts as many messages as its sessions have. */
+/** Checks that, at the end, the queue counts as many messages as its sessions have. */
 final class CheckCounts implements Checker {
 
   @Override

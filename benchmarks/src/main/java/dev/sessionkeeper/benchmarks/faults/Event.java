@@ -29,7 +29,7 @@ record Event(
     SENT,
     /** A session was accepted; value: when the lease ends in microseconds since 1970. */
     TAKEN,
-    /** An accept that brought a session began; written together with TAKEN. */
+    /** The accept that brought the session began; written together with TAKEN. */
     ACCEPTING,
     /** The lease is longer than it was; value: as of TAKEN. */
     RENEWED,

@@ -38,7 +38,7 @@ record Shape(
 
   private static final String PREFIX = "KEEPER_FAULTS_";
 
-  /** How handlers end their messages. */
+  /** The ways in which handlers end their messages. */
   enum Handlers {
     COMPLETE,
     TRANSACTIONAL,

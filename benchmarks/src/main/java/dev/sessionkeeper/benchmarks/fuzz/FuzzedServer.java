@@ -22,10 +22,10 @@ import java.util.regex.Pattern;
 
 /** A server in this process, with everything in memory. An answer of 5xx is a finding. */
 final class FuzzedServer {
-  /** The server's own waits end before. */
+  /** The longest wait for an answer; the waits of the server itself are shorter. */
   private static final int PATIENCE_MILLIS = 70_000;
 
-  /** So long a silence means that the server waits for more, or has said everything. */
+  /** After this silence, the server waits for more bytes, or has sent its whole answer. */
   private static final int QUIET_MILLIS = 40;
 
   private static final Pattern STATUS = Pattern.compile("HTTP/1\\.1 (\\d{3}) ");
@@ -177,7 +177,7 @@ final class FuzzedServer {
     return answers;
   }
 
-  /** Returns whether the end came before a silence. */
+  /** Reads until the server closes the connection. Returns false if the server is silent before. */
   private static boolean readToEnd(InputStream in, ByteArrayOutputStream answer)
       throws IOException {
     try {

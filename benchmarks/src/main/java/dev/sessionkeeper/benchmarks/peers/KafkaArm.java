@@ -33,7 +33,7 @@ final class KafkaArm implements Arm {
   private static final int WORKERS = 16;
 
   /**
-   * How records reach the workers.
+   * The settings by which records reach the workers.
    *
    * @param buffer records held in memory; 0 leaves it to the parallel consumer
    * @param perPoll records per poll

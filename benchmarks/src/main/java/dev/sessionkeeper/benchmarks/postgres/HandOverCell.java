@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How long messages wait when a consuming process joins, leaves or is killed, at 1,000 messages per
- * second on 1,000 sessions. A third process sends.
+ * Measures how long messages wait when a consuming process joins, leaves or is killed, at 1,000
+ * messages per second on 1,000 sessions. A third process sends.
  */
 record HandOverCell(String name, Change change) implements Cell {
   private static final int SESSIONS = 1000;

@@ -24,7 +24,7 @@ record RunRow(Path folder, long seed) {
   private static final Duration PATIENCE = Duration.ofMinutes(8);
   private static final String DISK_SIZE = "420m";
 
-  /** What the fault run prints with its time, apart from its beginning and end. */
+  /** Matches the lines about faults that the fault run prints. */
   private static final Pattern FAULT =
       Pattern.compile(" *[0-9.]+ s  (?!all processes|drained|.* has space again).*");
 

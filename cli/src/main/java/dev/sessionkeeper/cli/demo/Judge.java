@@ -34,7 +34,7 @@ final class Judge {
     }
   }
 
-  /** Returns whether every open message is one that a dead consumer asked to complete. */
+  /** Returns whether the only open messages are those that a dead consumer asked to complete. */
   synchronized boolean isDoneButForTheDead() {
     return sessions.values().stream()
         .map(SessionReports::account)

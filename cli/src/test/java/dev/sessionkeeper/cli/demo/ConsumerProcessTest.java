@@ -39,7 +39,10 @@ class ConsumerProcessTest {
     assertThat(seen).extracting(Handled::index).hasSize(REPORTS).isSorted();
   }
 
-  /** Writes more than the reader buffers and less than the pipe holds, reports that, and waits. */
+  /**
+   * Returns a program that writes more than the reader buffers and less than the pipe holds, says
+   * so, and waits.
+   */
   private Path reporter() throws IOException {
     var line = new Handled("x".repeat(200), "session", 7, 1, Handled.Step.COMPLETED).toLine();
     var lines = new ArrayList<String>();

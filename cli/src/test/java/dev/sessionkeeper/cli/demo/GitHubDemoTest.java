@@ -84,7 +84,7 @@ class GitHubDemoTest {
     }
   }
 
-  /** Reads the log of the product, not that of the tests. */
+  /** Returns the product's own log, not the log of the tests. */
   private static String productionLog() throws Exception {
     return Objects.requireNonNull(KeeperClient.class.getClassLoader().getResource("logback.xml"))
         .toURI()

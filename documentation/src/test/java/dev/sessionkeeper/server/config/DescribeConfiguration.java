@@ -19,7 +19,7 @@ import java.util.Properties;
  * come from the readers of the sections; the sentences come from {@code configuration.properties}.
  */
 public final class DescribeConfiguration {
-  /** Values that a reader refuses with a list of what it allows. */
+  /** Invalid values, to which a reader answers with the list of what it allows. */
   private static final List<String> PROBES = List.of("-1", "100000d", "\"?\"", "[]", "{}");
 
   private static final Path FOLDER = Path.of("").toAbsolutePath();

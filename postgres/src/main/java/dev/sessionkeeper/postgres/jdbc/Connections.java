@@ -114,9 +114,9 @@ public final class Connections implements AutoCloseable {
   }
 
   /**
-   * Runs one statement, which is a transaction by itself. After a deadlock or a serialisation
-   * failure, which change nothing, the statement is repeated. If its connection breaks, the outcome
-   * is unknown.
+   * Runs one statement, which is a transaction by itself. Repeats the statement after a deadlock or
+   * a serialisation failure, because these change nothing. If the connection breaks, the outcome is
+   * unknown.
    */
   public <T> T call(Database.Work<T> work) {
     try {

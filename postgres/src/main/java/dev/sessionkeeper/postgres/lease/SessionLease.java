@@ -3,8 +3,8 @@ package dev.sessionkeeper.postgres.lease;
 import dev.sessionkeeper.postgres.settle.Fence;
 
 /**
- * Where the lease of a held session is kept. A lease begins in memory or as a row. It may move from
- * memory to a row, and from a row to a shared row, never back.
+ * The place where the lease of a held session is kept. A lease begins in memory or as a row. It may
+ * move from memory to a row, and from a row to a shared row, never back.
  */
 public sealed interface SessionLease {
   /**

@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres.poll;
 import java.time.Duration;
 
 /**
- * How the workers of one queue request polls and wait for their results.
+ * The objects through which the workers of one queue request polls and wait for their results.
  *
  * @param timer starts a poll at the earliest of the times it was set to
  * @param last the result of the last poll

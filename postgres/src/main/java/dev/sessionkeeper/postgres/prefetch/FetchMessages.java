@@ -40,7 +40,8 @@ public final class FetchMessages {
   /**
    * Creates the batcher of fetches.
    *
-   * @param isDue returns whether so many waiting sessions must not wait for more
+   * @param isDue returns whether a batch with this number of sessions must leave now, without
+   *     waiting for further sessions
    */
   public FetchMessages(QueueContext queue, PrefetchRoom room, IntPredicate isDue) {
     this.queue = queue;

@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres.prefetch;
 import java.time.Duration;
 
 /**
- * How many bytes one queue may prefetch: limited by the budget of the provider and the speed of the
+ * Limits how many bytes one queue may prefetch, by the budget of the provider and the speed of the
  * link.
  */
 public final class PrefetchRoom {

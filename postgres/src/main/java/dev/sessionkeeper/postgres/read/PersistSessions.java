@@ -66,13 +66,13 @@ public final class PersistSessions {
       Ending ending) {}
 
   /**
-   * Whether a reading ends.
+   * The end of a reading, if it ends with this statement.
    *
    * @param known at the end, the snapshot up to which a later reader has nothing to find
    */
   public record Ending(End end, Optional<String> known) {}
 
-  /** Whether and how a reading ends. */
+  /** The ways in which a reading ends. */
   public enum End {
     NONE(0),
     /** This process stops for a while. */

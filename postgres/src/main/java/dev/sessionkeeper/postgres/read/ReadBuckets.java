@@ -86,8 +86,8 @@ public final class ReadBuckets implements SessionCache {
   private boolean hasLookedForBacklog;
 
   /**
-   * Whether a read that took sessions back from rows got no answer: no other read returns their
-   * messages.
+   * Whether a read without an answer may have deleted session rows, so that the next read must
+   * return the messages of these sessions again.
    */
   private boolean mayHaveLostRelieved;
 

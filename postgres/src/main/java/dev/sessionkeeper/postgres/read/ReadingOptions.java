@@ -1,7 +1,7 @@
 package dev.sessionkeeper.postgres.read;
 
 /**
- * When a process reads a queue, and how much at once.
+ * Sets when a process becomes a reader, and how much it reads at once.
  *
  * @param from the sessions that a process takes within a quarter of a second before it reads; zero
  *     to read at once

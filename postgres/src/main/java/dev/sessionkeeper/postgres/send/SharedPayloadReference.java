@@ -3,7 +3,7 @@ package dev.sessionkeeper.postgres.send;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 
-/** How a message refers to a payload that is stored once for several messages. */
+/** The reference of a message to a payload that is stored once for several messages. */
 public final class SharedPayloadReference {
   /** Added to the form of a message whose payload is a reference. */
   private static final int SHARED = 4;

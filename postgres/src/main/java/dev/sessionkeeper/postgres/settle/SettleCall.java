@@ -13,7 +13,8 @@ import java.util.Optional;
  * Settlements of one session that take effect together, with a state if there is one; all or
  * nothing.
  *
- * @param shared whether the row has the open deliveries
+ * @param shared whether the session's row lists the open deliveries, because several processes use
+ *     the lease
  */
 public record SettleCall(
     SessionId session,

@@ -58,7 +58,8 @@ public final class SettleSessions {
    *
    * @param isNobodyLeft returns whether no consumer works or waits for work
    * @param areSendersHeldUp returns whether senders send as fast as they are answered
-   * @param isDue returns whether so many waiting sessions must not wait for more
+   * @param isDue returns whether a batch with this number of sessions must leave now, without
+   *     waiting for further sessions
    */
   public SettleSessions(
       QueueContext queue,

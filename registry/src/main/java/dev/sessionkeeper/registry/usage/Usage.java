@@ -50,7 +50,7 @@ public final class Usage {
     return new Usage(Database.of(source), options);
   }
 
-  /** Why metering is held. */
+  /** A stop of metering after a jump of the database's clock, with its cause. */
   public record MeteringHold(Instant since, Duration jump, String reason) {}
 
   public UsageOptions options() {

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How usage is metered and where it is posted.
+ * The options of metering and delivery.
  *
  * @param endpoint if absent, batches wait
  * @param interval the length of a metering slot

@@ -44,8 +44,8 @@ public final class ActivityRoutes {
   public List<Route> routes() {
     return List.of(
         Route.get("/credentials", Role.OPERATE, Scope.server("Credentials"), this::credentials)
-            .summary("The credentials: roles, bindings, and when each was used last")
-            .answers(200, "Those that are configured or were ever used", Credentials.class));
+            .summary("The credentials with roles, bindings and last use")
+            .answers(200, "Credentials that are configured or were ever used", Credentials.class));
   }
 
   private Response credentials(Request request) {

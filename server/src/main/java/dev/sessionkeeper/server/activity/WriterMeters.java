@@ -63,19 +63,31 @@ public final class WriterMeters implements WriterListener {
         "retry.queue.depth",
         "Values that wait for a retry",
         WriterMetrics::retryQueueDepth);
-    gauge(writer, "bytes", "Bytes held", WriterMetrics::bytes);
+    gauge(writer, "bytes", "Bytes of the values that the writer holds", WriterMetrics::bytes);
     gauge(writer, "coalesce.ratio", "Submits per written value", WriterMetrics::coalesceRatio);
-    count(writer, "events.coalesced", "Submits without a write", WriterMetrics::eventsCoalesced);
+    count(
+        writer,
+        "events.coalesced",
+        "Submits that needed no write of their own",
+        WriterMetrics::eventsCoalesced);
     count(writer, "retries.processed", "Attempts after the first", WriterMetrics::retriesProcessed);
     count(writer, "retry.success", "Values written by a retry", WriterMetrics::retrySuccess);
-    count(writer, "retry.exhausted", "Values out of attempts", WriterMetrics::retryExhausted);
-    count(writer, "dead", "Values set aside", WriterMetrics::dead);
-    count(writer, "rejected", "Values not taken", WriterMetrics::rejected);
-    count(writer, "worker.restarts", "Workers that died", WriterMetrics::workerRestarts);
+    count(
+        writer,
+        "retry.exhausted",
+        "Values that were set aside after their last attempt",
+        WriterMetrics::retryExhausted);
+    count(writer, "dead", "Values that were set aside", WriterMetrics::dead);
+    count(writer, "rejected", "Values that were refused", WriterMetrics::rejected);
+    count(
+        writer,
+        "worker.restarts",
+        "Workers that died and were replaced",
+        WriterMetrics::workerRestarts);
     count(
         writer,
         "backpressure.timeout",
-        "Callers that waited for room in vain",
+        "Callers that gave up waiting for room",
         WriterMetrics::backpressureTimeouts);
   }
 

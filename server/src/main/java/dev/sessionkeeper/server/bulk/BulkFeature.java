@@ -87,14 +87,14 @@ public final class BulkFeature implements Feature {
             .answers(201, "Started; it continues in the background", BulkRun.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.CONFLICT),
         Route.get("/bulk", Role.READ, Scope.queues(), this::list)
-            .summary("The newest runs, at most 100")
+            .summary("The newest bulk runs, at most 100")
             .answers(200, "Newest first", BulkRun.Listing.class),
         Route.get("/bulk/{id}", Role.READ, Scope.queues(), this::show)
-            .summary("One run")
+            .summary("One bulk run")
             .answers(200, "The run", BulkRun.class)
             .problems(ProblemType.NOT_FOUND),
         Route.post("/bulk/{id}/stop", Role.OPERATE, Scope.queues(), this::stop)
-            .summary("Stop a run after its step; what it did stays done; audited")
+            .summary("Stop a bulk run after its current step; its changes so far remain; audited")
             .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "The run", BulkRun.class)
             .problems(ProblemType.NOT_FOUND));
@@ -172,7 +172,8 @@ public final class BulkFeature implements Feature {
             .orElseThrow(
                 () ->
                     ProblemType.CONFLICT
-                        .with("The token is over, or was made for another act; count again")
+                        .with(
+                            "The token of the dry run has expired, or belongs to another act; count again")
                         .toException());
     requireRoom(queue);
     var id = UUID.randomUUID();

@@ -20,9 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executes waiting bulk runs, step by step. Each act is done and audited by itself, and each step
- * records its progress. After a crash the next owner of the job continues there and repeats at most
- * one step. A repeated step changes nothing, because each act finds that it was done.
+ * Executes waiting bulk runs, step by step. Each act has a transaction and an audit entry of its
+ * own, and each step records its progress. After a crash the next owner of the job continues there
+ * and repeats at most one step. A repeated step changes nothing, because each act finds that it was
+ * done.
  */
 final class WorkThrough {
   private static final int STEP = 50;

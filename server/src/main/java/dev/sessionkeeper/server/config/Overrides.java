@@ -20,7 +20,7 @@ final class Overrides {
   }
 
   /**
-   * Returns the file's root with the overriding values of these sections.
+   * Returns the root object of the file, with the overriding values of these sections.
    *
    * @param sections the keys of the sections
    * @param flags values by key path, such as {@code server.port}

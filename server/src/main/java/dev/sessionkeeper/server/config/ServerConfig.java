@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Where the server listens.
+ * The address of the server, its certificates and its drain.
  *
  * @param drainDelay how long the server keeps serving after readiness turned 503
  * @param drainTimeout how long running requests may take to finish at the end

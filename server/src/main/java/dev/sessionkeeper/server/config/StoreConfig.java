@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Where the data is.
+ * The place of the data.
  *
  * @param url {@code embedded}, {@code memory} (nothing survives the process), or a JDBC URL
  * @param data the folder of the embedded store

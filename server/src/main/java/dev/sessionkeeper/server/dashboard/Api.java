@@ -15,7 +15,7 @@ import java.util.Set;
 /** Calls the API as the reader of a page. */
 final class Api {
   /**
-   * Refusals by which the API says that a part of a page is not for this reader, or not for this
+   * Refusals by which the API says that a part of a page does not exist for this reader or this
    * store.
    */
   private static final Set<ProblemType> NOT_FOR_THEM =

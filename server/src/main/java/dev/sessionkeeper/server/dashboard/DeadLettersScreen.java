@@ -31,9 +31,9 @@ final class DeadLettersScreen {
     return List.of(
         pages
             .get(PATH, Role.READ, Scope.queue(), this::list)
-            .query("session", "Of this session")
+            .query("session", "Only dead letters of this session")
             .query("reason", "A part of the error or reason")
-            .query("fingerprint", "Of this cause")
+            .query("fingerprint", "Only dead letters of this cause")
             .query("from", "That died at this time or later, in UTC")
             .query("to", "That died before this time, in UTC")
             .query("cursor", "The next page"),

@@ -26,7 +26,7 @@ final class Forms {
     var token = fields.getOrDefault(TOKEN, "");
     if (!browsers.isFormToken(token, request.header("Cookie"), request.actor().name())) {
       throw ProblemType.FORBIDDEN
-          .with("This form is too old, or was made for another login; open the page again")
+          .with("This form has expired, or belongs to another login; open the page again")
           .toException();
     }
     return fields;

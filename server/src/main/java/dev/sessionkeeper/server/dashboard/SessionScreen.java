@@ -18,7 +18,7 @@ final class SessionScreen {
 
   private static final String LIMIT = "50";
 
-  /** From so many neighbours on, messages that were sent are one row of the timeline. */
+  /** The timeline shows this many or more consecutive sent messages as one row. */
   private static final int TOGETHER = 4;
 
   private final Pages pages;
@@ -35,7 +35,7 @@ final class SessionScreen {
             .get("/ui/queues/{queue}/session", Role.READ, Scope.queue(), this::show)
             .query("id", "The session")
             .query("view", "timeline, messages, letters, state or events")
-            .query("before", "Only what happened before this time")
+            .query("before", "Only events before this time")
             .query("cursor", "The next page"),
         pages.form("/ui/queues/{queue}/session", Role.OPERATE, Scope.queue(), this::act));
   }
@@ -177,7 +177,7 @@ final class SessionScreen {
   /**
    * A row of the timeline.
    *
-   * @param moments one moment, or neighbours that say the same of many waiting messages
+   * @param moments one moment, or consecutive moments about many waiting messages
    */
   record Row(List<Data> moments) {
     Data first() {
@@ -189,7 +189,7 @@ final class SessionScreen {
     }
   }
 
-  /** Returns the rows of a timeline: many messages that were sent one after the other are one. */
+  /** Returns the rows of a timeline, with consecutive sent messages in one row. */
   static List<Row> rows(Data timeline) {
     var rows = new ArrayList<Row>();
     var run = new ArrayList<Data>();

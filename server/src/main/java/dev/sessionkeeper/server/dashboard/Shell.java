@@ -46,7 +46,7 @@ record Shell(
    */
   record Entry(String key, String group, String name, String link, String letter, String icon) {}
 
-  /** The result of an act, and a link to its audit entry. */
+  /** The result of an operator's act, with a link to its audit entry. */
   record Told(String text, String link) {}
 
   /** Returns a command or path with the server's address as the reader reaches it. */

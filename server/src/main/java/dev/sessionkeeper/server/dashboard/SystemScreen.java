@@ -59,7 +59,7 @@ final class SystemScreen {
             "isFirst", cursor.isEmpty()));
   }
 
-  /** Describes in words what a credential can reach. */
+  /** Describes in words which tenants and queues a credential reaches. */
   static String reaches(Data credential) {
     if (!credential.has("tenant") && !credential.has("queues")) {
       return credential.texts("roles").isEmpty() ? "–" : "everything";

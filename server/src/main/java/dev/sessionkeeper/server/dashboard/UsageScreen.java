@@ -21,7 +21,7 @@ final class UsageScreen {
   private static final List<String> FILTERS =
       List.of("tenantObjectId", "userObjectId", "capacityId", "active");
 
-  /** How far back the ledger begins without a filter. */
+  /** How far back the list of usage records begins without a filter. */
   private static final Duration LEDGER = Duration.ofHours(1);
 
   private final Pages pages;
@@ -48,7 +48,7 @@ final class UsageScreen {
         pages
             .get("/ui/usage/ledger", Role.READ, Scope.tenant(), this::ledger)
             .query("tenantObjectId", "Only of this tenant")
-            .query("from", "Only what overlaps the time from here")
+            .query("from", "Only records that end after this time")
             .query("cursor", "The next page"),
         pages.form("/ui/usage/ledger", Role.OPERATE, Scope.tenant(), this::correct),
         pages.form("/ui/usage/replay", Role.OPERATE, Scope.tenant(), this::replay),

@@ -34,12 +34,15 @@ final class BotMeters implements Consumer<ProcessorEvent>, AutoCloseable {
     holds = new HoldMeters(this.bot, registry);
     violations = counter("keeper.order.violations", "Deliveries out of order; must stay 0");
     lost = counter("keeper.leases.lost", "Leases that expired while a consumer held them");
-    trips = counter("keeper.push.circuit.trips", "Times an endpoint was found dead");
+    trips =
+        counter(
+            "keeper.push.circuit.trips",
+            "How often pushes were stopped because the endpoint did not answer");
     PushMessages.OUTCOMES.forEach(this::requests);
     gauges =
         List.of(
             Gauge.builder("keeper.push.circuit.open", open, AtomicInteger::get)
-                .description("1 while the endpoint is left alone because it is dead")
+                .description("1 while pushes are stopped because the endpoint does not answer")
                 .tag("bot_name", this.bot)
                 .register(registry));
   }

@@ -26,26 +26,29 @@ final class EventRoutes {
         Route.get("/events", Role.READ, Scope.queues(), this::list)
             .summary("GitHub's events, newest first")
             .query("eventId", "This one only")
-            .query("bot", "Routed to this bot")
-            .query("repository", "Of this owner/name")
-            .query("sessionId", "Of this session, as a bot has it or in entity scope")
-            .query("type", "Of this type, or type.action")
-            .query("from", "Received at this time or later")
-            .query("to", "Received before this time")
+            .query("bot", "Only events that were routed to this bot")
+            .query("repository", "Only events of this repository, as owner/name")
+            .query("sessionId", "Only events of this session, as a bot has it or in entity scope")
+            .query("type", "Only events of this type, or type.action")
+            .query("from", "Only events received at this time or later")
+            .query("to", "Only events received before this time")
             .query("limit", "Events per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", EventView.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
         Route.get("/events/{id}", Role.READ, Scope.queues(), this::show)
-            .summary("One event: which bots got it and why the others did not")
+            .summary("One event: which bots received it, and why the others did not")
             .answers(200, "The event", EventView.Detail.class),
         Route.get("/events/{id}/payload", Role.READ, Scope.queues(), this::payload)
-            .summary("The bytes that GitHub sent")
+            .summary("The payload, byte for byte as GitHub sent it")
             .answers(200, "The body of the delivery", "application/octet-stream"),
         Route.post("/events/replay", Role.OPERATE, Scope.queues(), this::replay)
-            .summary("Send events to their bots again, in their original order; audited")
+            .summary("Send stored events to their bots again, in their original order; audited")
             .takesSomeOf(EventReplayRequest.class)
-            .answers(200, "Sent again, or counted", EventReplayRequest.Answer.class)
+            .answers(
+                200,
+                "The result: sent again, or counted in a dry run",
+                EventReplayRequest.Answer.class)
             .problems(ProblemType.NOT_SUPPORTED));
   }
 

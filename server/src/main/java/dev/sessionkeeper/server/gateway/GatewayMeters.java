@@ -54,20 +54,20 @@ final class GatewayMeters {
             .register(registry);
     this.utilization =
         MultiGauge.builder("keeper.concurrent.session.utilization")
-            .description("Held sessions by those allowed, over all servers")
+            .description("Held sessions divided by the bot's limit, over all servers")
             .register(registry);
     this.sizes =
         MultiGauge.builder("keeper.queue.size.limit")
-            .description("What a bot's queue may hold according to its configuration")
+            .description("The configured size limit of a bot's queue, which is only shown")
             .baseUnit("bytes")
             .register(registry);
     this.thresholds =
         MultiGauge.builder("keeper.queue.depth.threshold")
-            .description("Waiting messages of a bot over which an alert is raised")
+            .description("The depth above which the alert for this bot fires")
             .register(registry);
     this.replayed =
         Counter.builder("keeper.webhook.replayed")
-            .description("Dead letters put back because GitHub delivered again")
+            .description("Dead letters that were replayed because GitHub redelivered")
             .register(registry);
     // Registers each counter at the start: an alert on an increase would miss the first increment
     // of a new counter.
@@ -93,7 +93,7 @@ final class GatewayMeters {
 
   private Counter messages(String bot) {
     return Counter.builder("keeper.webhook.messages")
-        .description("Messages made of deliveries")
+        .description("Messages that were sent to the bot for GitHub events")
         .tag("bot_name", bot)
         .register(registry);
   }
@@ -115,7 +115,7 @@ final class GatewayMeters {
   /** Registers the number of deliveries that wait for a transaction. */
   void line(IntSupplier waiting) {
     Gauge.builder("keeper.webhooks.queued", () -> waiting.getAsInt())
-        .description("Deliveries that wait to be stored together")
+        .description("Webhook deliveries that wait for a transaction")
         .register(registry);
   }
 

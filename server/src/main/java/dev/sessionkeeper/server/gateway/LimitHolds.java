@@ -95,8 +95,8 @@ final class LimitHolds implements HoldLimits, AutoCloseable {
   }
 
   /**
-   * Returns whether a place is free. After a query found none, its answer serves all callers for a
-   * moment.
+   * Returns whether a place is free. If a query found none, all callers within a moment get that
+   * answer.
    */
   private boolean hasRoom(Bot bot) {
     var full = fullAt.get(bot.queue());

@@ -4,7 +4,7 @@ import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.GitHubEvent;
 import dev.sessionkeeper.github.Match;
 
-/** Whether a bot received an event, and the pattern that decided, or why not. */
+/** The decision whether a bot received an event, with the pattern or reason that decided. */
 record Verdict(String bot, boolean matched, String explanation) {
   static Verdict of(Bot bot, GitHubEvent event) {
     var match = bot.subscription().match(event);

@@ -56,14 +56,14 @@ final class WebhookRoutes {
   List<Route> routes() {
     return List.of(
         Route.post("/webhooks/github", Role.ANYONE, Scope.open(), this::take)
-            .summary("Take in a delivery of GitHub; signed instead of authenticated")
+            .summary("Receive a delivery from GitHub, which is signed instead of authenticated")
             .header("X-GitHub-Event", "The type of the event")
             .header("X-GitHub-Delivery", "Names the delivery; a known one is not routed again")
             .header("X-Hub-Signature-256", "HMAC-SHA-256 of the body with one of the secrets")
             .takes("application/json or application/x-www-form-urlencoded")
             .maxBody(ReadDelivery.GITHUB_MAX_BODY)
-            .answers(202, "Stored and routed", Answer.class)
-            .answers(200, "Known already", Answer.class)
+            .answers(202, "The delivery was stored and routed", Answer.class)
+            .answers(200, "The event was stored before", Answer.class)
             .problems(
                 ProblemType.UNAUTHENTICATED,
                 ProblemType.TOO_LARGE,

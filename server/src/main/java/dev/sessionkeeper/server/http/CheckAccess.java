@@ -67,7 +67,8 @@ final class CheckAccess {
     }
     throw route.template().parameters().isEmpty()
         ? ProblemType.FORBIDDEN
-            .with("This credential is bound to queues; data of tenants needs one of the tenant")
+            .with(
+                "This credential is bound to queues; data of a tenant needs a credential of that tenant")
             .toException()
         : ProblemType.NOT_FOUND.with("There is no such object").toException();
   }

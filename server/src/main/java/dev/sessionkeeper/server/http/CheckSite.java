@@ -9,7 +9,10 @@ import java.util.Set;
 final class CheckSite {
   private static final String SAME = "same-origin";
 
-  /** No header (not a browser), an address typed by a person, and pages of this server. */
+  /**
+   * The trusted values: no header (not a browser), an address that a person typed, and pages of
+   * this server.
+   */
   private static final Set<String> TRUSTED = Set.of("", "none", SAME);
 
   private CheckSite() {}

@@ -44,7 +44,10 @@ final class DescribeProblems {
         .collect(Collectors.joining("\n\n"));
   }
 
-  /** The schema of every refusal, RFC 9457. A type may add fields of its own. */
+  /**
+   * Returns the JSON schema of every error answer (RFC 9457). A problem type may add fields of its
+   * own.
+   */
   static Map<String, Object> schema() {
     var properties = new TreeMap<String, Object>();
     properties.put(

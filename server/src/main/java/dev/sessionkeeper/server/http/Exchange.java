@@ -142,7 +142,7 @@ final class Exchange {
     progress.extend(longer);
   }
 
-  /** Reserves memory, as {@link Request#reserve}. */
+  /** Reserves memory as {@link Request#reserve} does. */
   long reserve(long least, long most) {
     long granted = answerBytes.takeUpTo(least, most);
     if (granted == 0) {
@@ -356,7 +356,7 @@ final class Exchange {
     }
   }
 
-  /** Forgets the request: no byte of its answer is left here. */
+  /** Forgets the request: no byte of its answer is in this server's memory any more. */
   private void over() {
     answerBytes.close();
     kernel.over(this);

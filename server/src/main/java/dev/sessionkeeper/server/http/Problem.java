@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Why a request was not served, as RFC 9457 defines it. Immutable; throw it with {@link
+ * The reason why a request was not served, in the form of RFC 9457. Immutable; throw it with {@link
  * #toException}.
  *
  * @param extensions further members of the document

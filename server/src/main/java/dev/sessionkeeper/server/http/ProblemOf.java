@@ -55,7 +55,9 @@ final class ProblemOf {
             .and("code", "SK-101")
             .retryAfter(SOON)
         : ProblemType.OUTCOME_UNKNOWN
-            .with(took + "It may or may not have taken effect; look before repeating it")
+            .with(
+                took
+                    + "The call may or may not have taken effect; check the effect before you repeat it")
             .and("code", "SK-103")
             .retryAfter(SOON);
   }
@@ -66,7 +68,8 @@ final class ProblemOf {
    */
   static Problem tooManyAnswers() {
     return ProblemType.OVERLOADED
-        .with("Too many bytes are on their way out; read answers sooner, or ask for less at once")
+        .with(
+            "The server has no memory left for answers; read answers sooner, or request less at once")
         .retryAfter(SOON);
   }
 

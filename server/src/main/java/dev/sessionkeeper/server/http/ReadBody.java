@@ -25,7 +25,7 @@ final class ReadBody {
 
   private static final int PIECE = 64 << 10;
 
-  /** What happens to the connection after a refusal. */
+  /** The end of the connection after a refusal. */
   enum Ending {
     /** The whole body was read: the connection can be used again. */
     KEEP,
@@ -95,7 +95,9 @@ final class ReadBody {
     }
     if (refusal.isEmpty() && !share.grow(chunk.length())) {
       refuse(
-          ProblemType.OVERLOADED.with("Too many bytes are on their way in; try again").retrySoon());
+          ProblemType.OVERLOADED
+              .with("The server has no memory left for request bodies; try again later")
+              .retrySoon());
     }
     if (refusal.isEmpty()) {
       length += chunk.length();

@@ -109,7 +109,7 @@ public final class Route {
     return with(docs.request(RouteDocs.Body.json(type).needed()));
   }
 
-  /** Accepts bytes; the media type is only described. */
+  /** Accepts bytes of any media type; this one appears only in the API description. */
   public Route takes(String mediaType) {
     return with(docs.request(RouteDocs.Body.of(mediaType)));
   }

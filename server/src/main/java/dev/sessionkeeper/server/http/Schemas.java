@@ -111,8 +111,8 @@ final class Schemas {
   }
 
   /**
-   * Adds the queue settings as optional fields, in place of the map that holds those a caller
-   * names.
+   * Adds the queue settings as optional fields, in place of the map that holds the settings in the
+   * request.
    */
   private void addUnwrapped(
       RecordComponent component,

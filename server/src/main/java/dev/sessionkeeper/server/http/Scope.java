@@ -69,7 +69,7 @@ public sealed interface Scope {
     return new Server(subject);
   }
 
-  /** Returns whether only a row or a body tells to whom the object belongs. */
+  /** Returns whether the owner of the object is known only from a row or the body. */
   default boolean isDecidedByRows() {
     return switch (this) {
       case Queues queues -> true;

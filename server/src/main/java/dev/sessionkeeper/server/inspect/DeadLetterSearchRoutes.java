@@ -42,18 +42,19 @@ final class DeadLetterSearchRoutes {
   List<Route> routes() {
     return List.of(
         Route.get("/queues/{queue}/dead-letters/search", Role.READ, Scope.queue(), this::search)
-            .summary("Dead letters, newest first, by what they died of; at most 8 MB on a page")
-            .query("sessionId", "Of this session only")
-            .query("reason", "Whose reason or last error has this text")
-            .query("fingerprint", "Of this group")
-            .query("from", "Died at this time or later")
-            .query("to", "Died before this time")
+            .summary(
+                "Dead letters, newest first, with filters for cause and time; at most 8 MB on a page")
+            .query("sessionId", "Only dead letters of this session")
+            .query("reason", "Only dead letters whose reason or last error contains this text")
+            .query("fingerprint", "Only dead letters of this cause")
+            .query("from", "Only dead letters of this time or later")
+            .query("to", "Only dead letters before this time")
             .query("limit", "Dead letters per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", DeadLetterView.Listing.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR),
         Route.get("/queues/{queue}/dead-letters/groups", Role.READ, Scope.queue(), this::groups)
-            .summary("What the newest 5,000 dead letters died of, the most frequent cause first")
+            .summary("The causes of the newest 5,000 dead letters, most frequent first")
             .answers(200, "The causes", Groups.class)
             .problems(ProblemType.UNKNOWN_QUEUE),
         Route.get(
@@ -66,7 +67,7 @@ final class DeadLetterSearchRoutes {
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_FOUND),
         Route.put(
                 "/queues/{queue}/dead-letters/{id}/body", Role.OPERATE, Scope.queue(), this::repair)
-            .summary("Give a dead letter another body; the former one is kept, audited")
+            .summary("Replace the body of a dead letter; the former body is kept; audited")
             .takes(Repair.class)
             .answers(200, "The dead letter as it is now", DeadLetterView.class)
             .problems(

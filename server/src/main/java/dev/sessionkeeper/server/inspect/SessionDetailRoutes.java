@@ -47,12 +47,13 @@ final class SessionDetailRoutes {
   List<Route> routes() {
     return List.of(
         Route.get("/queues/{queue}/sessions/search", Role.READ, Scope.queue(), this::search)
-            .summary("Sessions by status and the beginning of their id; disturbs no consumer")
+            .summary(
+                "Search sessions by status and by the beginning of the id, without disturbing consumers")
             .query("status", "attention (waiting, parked or paused; the default) or one status")
-            .query("prefix", "Only sessions whose id begins like this")
-            .query("counts", "true: also how many sessions there are, exact up to 10,000")
+            .query("prefix", "Only sessions whose id begins with this text")
+            .query("counts", "true: also the number of sessions by status, exact up to 10,000")
             .query("limit", "Sessions per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", Found.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR),
         Route.get("/queues/{queue}/session", Role.READ, Scope.queue(), this::show)
@@ -64,20 +65,21 @@ final class SessionDetailRoutes {
             .summary("The messages that wait in a session, in their order; at most 4 MB on a page")
             .query("sessionId", "The session")
             .query("limit", "Messages per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", SessionDetail.Messages.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),
         Route.get("/queues/{queue}/session/timeline", Role.READ, Scope.queue(), this::timeline)
-            .summary("What happened to a session, newest first; failed attempts of seven days")
+            .summary(
+                "The history of a session, newest first, with failed attempts of the last seven days")
             .query("sessionId", "The session")
             .query(
                 "before",
                 "Only what happened before this time: that of the last moment of the page before")
-            .answers(200, "At most 200 moments", SessionDetail.Timeline.class)
+            .answers(200, "At most 200 events", SessionDetail.Timeline.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED),
         Route.get("/queues/{queue}/session/state", Role.READ, Scope.queue(), this::state)
-            .summary("What a session remembers")
+            .summary("The state of a session")
             .query("sessionId", "The session")
             .answers(200, "The state", SessionDetail.State.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED));
@@ -86,7 +88,7 @@ final class SessionDetailRoutes {
   /**
    * A page of sessions, by id.
    *
-   * @param backlogIsExact false while messages wait in message batches, which lists do not count
+   * @param backlogIsExact false if some messages are in message batches, which lists do not count
    * @param counts present if requested and supported by the provider
    */
   record Found(

@@ -17,7 +17,7 @@ final class WhyBlocked {
    *
    * @param view empty for a session without messages, owner and reason to be set aside
    * @param last the newest failed attempt
-   * @param isReadAlone whether a process reads the queue in its memory
+   * @param isReadAlone whether a reader holds the queue's sessions in its memory
    */
   record Known(
       Optional<SessionView> view,

@@ -38,7 +38,7 @@ public final class JobMeters implements Consumer<JobEvent> {
     contention = registry.counter("keeper.lease.contention");
     takenOver =
         Counter.builder("keeper.stale.leases.taken.over")
-            .description("Leases of jobs that ran out in the middle of a run and were taken over")
+            .description("Leases of jobs that expired during a run and were taken over")
             .register(registry);
     fenceRejections = registry.counter("keeper.fence.rejections");
   }
@@ -54,24 +54,24 @@ public final class JobMeters implements Consumer<JobEvent> {
       OUTCOMES.forEach(outcome -> duration(job, outcome));
       gauge(
           "keeper.job.last.success.age",
-          "How long ago a run of the job ended well",
+          "How long ago the last successful run of the job ended",
           job,
           statuses,
           pulse -> pulse.sinceSuccess().toNanos() / 1e9);
       gauge(
           "keeper.job.interval",
-          "How far the slots of the job are apart",
+          "The time between two slots of the job",
           job,
           statuses,
           pulse -> pulse.interval().toNanos() / 1e9);
       gauge(
           "keeper.job.running",
-          "For how long the lease of the job is held; 0 while no run holds it",
+          "How long the current run of the job has held its lease; 0 without a run",
           job,
           statuses,
           pulse -> pulse.running().toNanos() / 1e9);
       Gauge.builder("keeper.job.paused", () -> value(statuses, job, p -> p.paused() ? 1.0 : 0.0))
-          .description("Whether the schedule of the job is stopped")
+          .description("Whether the job is paused")
           .tag("job_name", job)
           .register(registry);
     }

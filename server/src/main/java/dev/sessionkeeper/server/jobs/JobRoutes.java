@@ -28,7 +28,7 @@ public final class JobRoutes {
   public List<Route> routes() {
     return List.of(
         Route.get("/jobs", Role.READ, SCOPE, this::list)
-            .summary("All jobs: owner, epoch, lease, next run, the last runs")
+            .summary("All jobs with owner, epoch, lease, next run and last runs")
             .query("history", "Runs of each job, 1 to 100; the default is 5")
             .answers(200, "The jobs", JobItem.Listing.class),
         Route.get("/jobs/{name}", Role.READ, SCOPE, this::show)

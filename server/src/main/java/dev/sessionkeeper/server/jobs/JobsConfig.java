@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How jobs are leased, and how long some of them keep data.
+ * The settings of job leases, and the retention of data that jobs delete.
  *
  * @param lease how long a node may be silent before another node takes over
  * @param poll the longest time between two polls for due jobs

@@ -35,14 +35,16 @@ final class CountGauges {
     counts = new Sampled<>(Map.of(), () -> look(queues, countable), FRESH, time);
     depth =
         MultiGauge.builder("keeper.queue.depth")
-            .description("Accepted, not yet completed or dead")
+            .description("Messages that are neither completed nor dead letters")
             .register(registry);
     inFlight =
         MultiGauge.builder("keeper.queue.in.flight.messages")
-            .description("In hand, as the broker counts them")
+            .description("Open deliveries, as the broker counts them")
             .register(registry);
     deadLetters =
-        MultiGauge.builder("keeper.queue.dead.letters").description("Set aside").register(registry);
+        MultiGauge.builder("keeper.queue.dead.letters")
+            .description("Messages that were set aside as dead letters")
+            .register(registry);
   }
 
   void refresh() {

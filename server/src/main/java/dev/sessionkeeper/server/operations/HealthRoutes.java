@@ -33,14 +33,14 @@ public final class HealthRoutes {
    * The result of the health checks.
    *
    * @param status {@code up} or {@code down}
-   * @param checks {@code up}, or what is wrong; the server can be up while a part is not
+   * @param checks {@code up}, or the trouble of a part; the server can be up while a part is not
    */
   record Health(String status, Map<String, String> checks) {}
 
   public List<Route> routes() {
     return List.of(
         Route.get("/health/live", Role.ANYONE, Scope.open(), this::live)
-            .summary("Whether the process lives; depends on nothing")
+            .summary("Whether the process is alive; checks nothing else")
             .answers(200, "It lives", Health.class),
         Route.get("/health/ready", Role.ANYONE, Scope.open(), this::ready)
             .summary(

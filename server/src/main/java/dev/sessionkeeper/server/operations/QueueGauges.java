@@ -23,45 +23,50 @@ final class QueueGauges {
         registry,
         "keeper.queue.depth",
         "messages",
-        "Accepted, not yet completed or dead",
+        "Messages that are neither completed nor dead letters",
         QueueStats::depth);
     add(
         registry,
         "keeper.queue.ready.sessions",
         "sessions",
-        "Wait for an owner",
+        "Sessions that wait for an owner; messages if the queue is unordered",
         QueueStats::readySessions);
     add(
         registry,
         "keeper.queue.held.sessions",
         "sessions",
-        "Leased to an owner",
+        "Sessions that an owner holds; messages if the queue is unordered",
         QueueStats::heldSessions);
     add(
         registry,
         "keeper.queue.waiting.sessions",
         "sessions",
-        "Wait for the retry or the earliest time of their first message",
+        "Sessions whose first message waits for its retry or its earliest time",
         QueueStats::waitingSessions);
     add(
         registry,
         "keeper.queue.parked.sessions",
         "sessions",
-        "Set aside until a person resumes them",
+        "Sessions that are parked until an operator resumes them",
         QueueStats::parkedSessions);
     add(
         registry,
         "keeper.queue.paused.sessions",
         "sessions",
-        "Stopped by a person for a while",
+        "Sessions that an operator has paused",
         QueueStats::pausedSessions);
     add(
         registry,
         "keeper.queue.ready.sessions.per.slot",
         "sessions",
-        "Ready sessions by slots in use: the signal to add consumers",
+        "Ready sessions divided by slots in use; add consumers while this stays above 0",
         stats -> ScaleSignal.of(stats).readyPerSlot());
-    add(registry, "keeper.queue.dead.letters", "messages", "Set aside", QueueStats::deadLetters);
+    add(
+        registry,
+        "keeper.queue.dead.letters",
+        "messages",
+        "Messages that were set aside as dead letters",
+        QueueStats::deadLetters);
     add(
         registry,
         "keeper.queue.oldest.age",

@@ -11,7 +11,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Exposes which part of each queue this server reads, and what it holds in memory of them all. */
+/**
+ * Exposes which share of each queue this server reads, and the bytes of prefetched messages in its
+ * memory.
+ */
 final class ReadingGauges {
   private final PostgresQueueProvider queues;
   private final MultiGauge buckets;
@@ -25,7 +28,7 @@ final class ReadingGauges {
                     + " none")
             .register(registry);
     Gauge.builder("keeper.queue.buffered.bytes", queues, PostgresQueueProvider::bodiesInMemory)
-        .description("Bytes of message bodies that this server has read and no consumer has yet")
+        .description("Bytes of prefetched message bodies that wait for a consumer")
         .register(registry);
   }
 

@@ -3,7 +3,8 @@ package dev.sessionkeeper.server.operations;
 import dev.sessionkeeper.spi.QueueStats;
 
 /**
- * How much work waits for how many consumers. A slot is room for one session in a consumer.
+ * The ready and held sessions of a queue, from which the number of consumers follows. A slot is
+ * room for one session in a consumer.
  *
  * @param readySessions sessions that wait for a slot
  * @param heldSessions sessions that occupy a slot

@@ -46,7 +46,7 @@ final class StoreGauges {
 
   private static void disk(MeterRegistry registry, Path folder) {
     Gauge.builder("keeper.store.disk.free", () -> bytes(folder, true))
-        .description("Room left on the disk of the data folder")
+        .description("Free space on the disk of the data folder")
         .baseUnit("bytes")
         .register(registry);
     Gauge.builder("keeper.store.disk", () -> bytes(folder, false))

@@ -20,11 +20,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks other servers to write fresh leases into the store, and answers when it is asked.
+ * Asks other servers to write fresh leases into the store, and answers their requests.
  *
- * <p>A worker that changes its server shows a lease that may still be in the memory of the old one.
- * If that server does not answer, it is dead or slow; the store then decides whether the lease is
- * held.
+ * <p>A worker that moves to another server presents a lease that may still be in the memory of the
+ * first one. If that server does not answer, it is dead or slow; the store then decides whether the
+ * lease is held.
  *
  * <p>Threads: any. The listener never blocks.
  */

@@ -30,10 +30,10 @@ final class DeadLetterRoutes {
   List<Route> routes() {
     return List.of(
         Route.get("/queues/{queue}/dead-letters", Role.READ, Scope.queue(), this::list)
-            .summary("Messages set aside, oldest first; at most 8 MB on a page")
-            .query("sessionId", "Of this session only")
+            .summary("Dead letters, oldest first; at most 8 MB on a page")
+            .query("sessionId", "Only dead letters of this session")
             .query("limit", "Dead letters per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", DeadLetterView.Listing.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),
@@ -45,11 +45,12 @@ final class DeadLetterRoutes {
             .summary("Put dead letters back in their original order; audited")
             .takesSomeOf(ReplayRequest.class)
             .header(Reason.HEADER, Reason.ABOUT)
-            .answers(200, "Put back, or counted", ReplayRequest.Answer.class)
+            .answers(
+                200, "The result: replayed, or counted in a dry run", ReplayRequest.Answer.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_SUPPORTED),
         Route.delete(
                 "/queues/{queue}/dead-letters/{id}", Role.OPERATE, Scope.queue(), this::discard)
-            .summary("Forget a dead letter for good; audited")
+            .summary("Delete a dead letter for good; audited")
             .header(Reason.HEADER, Reason.ABOUT)
             .answers(204, "Forgotten")
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.NOT_FOUND));

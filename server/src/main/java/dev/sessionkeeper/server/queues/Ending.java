@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * How one delivery ends: the fields that settlements of sessions and of receipts share.
+ * The end of one delivery: the fields that settlements of sessions and of receipts share.
  *
  * @param delay how long a retried or postponed message waits; the default is zero
  * @param reason the reason, for operators

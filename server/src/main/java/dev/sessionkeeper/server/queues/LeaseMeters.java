@@ -22,11 +22,12 @@ final class LeaseMeters {
             .register(registry);
     violations =
         Counter.builder("keeper.order.violations")
-            .description("Deliveries out of order, checked as they leave; must stay 0")
+            .description(
+                "Deliveries out of order, checked before they leave the server; must stay 0")
             .register(registry);
     delivered =
         Counter.builder("keeper.messages.delivered")
-            .description("Messages handed out under a lease")
+            .description("Messages that were delivered under a lease")
             .register(registry);
   }
 
@@ -35,8 +36,7 @@ final class LeaseMeters {
   }
 
   /**
-   * A last check before messages leave the server: within one receive the sequence numbers only
-   * grow.
+   * Checks, before messages leave the server, that the sequence numbers of one receive only grow.
    */
   void checkOrder(List<Delivery> deliveries) {
     delivered.increment(deliveries.size());

@@ -73,12 +73,12 @@ final class LeaseRoutes {
             .summary("The next messages of the held session, in order; at most 8 MB in one answer")
             .query(
                 "max", "The most messages, 1 to " + Limits.DEFAULT.maxBatch() + "; 10 by default")
-            .query("wait", "How long to wait for the first one, up to PT60S")
-            .answers(200, "Some messages, or none", DeliveryView.Batch.class)
+            .query("wait", "How long to wait for the first message, up to PT60S")
+            .answers(200, "The messages; none if none came in time", DeliveryView.Batch.class)
             .problems(ProblemType.SESSION_LOCK_LOST, ProblemType.SESSION_LIMIT_REACHED),
         Route.post(
                 "/queues/{queue}/leases/{leaseId}/renew", Role.CONSUME, Scope.queue(), this::renew)
-            .summary("Hold it for another lock duration")
+            .summary("Extend the lease by the lock duration")
             .answers(200, "Renewed", LeaseView.Renewed.class)
             .problems(ProblemType.SESSION_LOCK_LOST, ProblemType.SESSION_LIMIT_REACHED),
         Route.delete("/queues/{queue}/leases/{leaseId}", Role.CONSUME, Scope.queue(), this::release)
@@ -134,7 +134,10 @@ final class LeaseRoutes {
         .accept(SessionId.of(wish.sessionId().get()), owner, patience);
   }
 
-  /** To a caller that takes any session, a reached limit looks as if no session had work. */
+  /**
+   * Returns the answer when a limit is reached: for a caller that takes any session, the same as if
+   * no session had work.
+   */
   private static AcceptResult noRoom(LeaseRequest wish) {
     if (wish.sessionId().isPresent()) {
       throw LimitLeases.noRoom().toException();

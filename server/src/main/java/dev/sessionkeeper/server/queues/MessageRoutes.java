@@ -25,7 +25,7 @@ final class MessageRoutes {
             .summary("Send messages, all or nothing, in the order of the list")
             .header("traceparent", "W3C trace context; travels with the messages")
             .takes(SendRequest.class)
-            .answers(201, "Stored durably", SendAnswer.class)
+            .answers(201, "The events are durable", SendAnswer.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE,
                 ProblemType.SESSION_MODE_MISMATCH,

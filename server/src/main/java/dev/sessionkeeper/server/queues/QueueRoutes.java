@@ -49,12 +49,12 @@ final class QueueRoutes {
         Route.get("/queues", Role.READ, Scope.queues(), this::list)
             .summary("All queues with their numbers, by name")
             .query("limit", "Queues per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", QueueView.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
         Route.get("/queues/{queue}", Role.READ, Scope.queue(), this::show)
             .summary("One queue with its numbers")
-            .query("numbers", "false: only the settings, which takes no time in large queues")
+            .query("numbers", "false: only the settings, which is fast for large queues, too")
             .answers(200, "The queue", QueueView.class)
             .problems(ProblemType.UNKNOWN_QUEUE));
   }

@@ -22,7 +22,7 @@ record ReceiptRequest(List<Item> settlements) {
     return new ReceiptRequest(settlements.get());
   }
 
-  /** How one delivery ends; {@link Ending} explains the fields. */
+  /** The settlement of one delivery; {@link Ending} explains the fields. */
   record Item(
       String receipt,
       SettleAction action,

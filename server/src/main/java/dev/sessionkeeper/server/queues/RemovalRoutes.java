@@ -97,7 +97,7 @@ final class RemovalRoutes {
     }
   }
 
-  /** The bot would have no queue until the next start. */
+  /** Refuses to delete the queue of a bot, which would have no queue until the next start. */
   private void refuseIfOfABot(QueueName queue) {
     limits
         .get()

@@ -31,7 +31,7 @@ final class ScaleRoutes {
   }
 
   /**
-   * How much work waits, and how many consumers it needs.
+   * The sessions with work, and the consumers that they need.
    *
    * @param sessions sessions that need a slot now: ready and held
    * @param readyPerSlot ready sessions divided by occupied slots

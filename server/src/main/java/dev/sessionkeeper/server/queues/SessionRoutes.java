@@ -39,7 +39,7 @@ final class SessionRoutes {
             .summary("Sessions with work, an owner or a reason to be set aside, by id")
             .query("status", "ready, held, waiting, parked or paused")
             .query("limit", "Sessions per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", SessionItem.Listing.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE, ProblemType.INVALID_CURSOR, ProblemType.NOT_SUPPORTED),

@@ -3,7 +3,7 @@ package dev.sessionkeeper.server.queues;
 import dev.sessionkeeper.server.json.Decode;
 import dev.sessionkeeper.server.json.Decoder;
 
-/** How a delivery ends, by its word in the API. */
+/** The ways in which a delivery ends, by their words in the API. */
 enum SettleAction {
   COMPLETE("complete"),
   RETRY("retry"),

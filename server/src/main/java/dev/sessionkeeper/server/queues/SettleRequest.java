@@ -39,7 +39,7 @@ record SettleRequest(List<Item> settlements, Optional<byte[]> state, Optional<Lo
         bytes -> new SessionState.Write(bytes, stateVersion.orElse(SessionState.ANY_VERSION)));
   }
 
-  /** How one delivery ends; {@link Ending} explains the fields. */
+  /** The settlement of one delivery; {@link Ending} explains the fields. */
   record Item(
       long sequence,
       SettleAction action,

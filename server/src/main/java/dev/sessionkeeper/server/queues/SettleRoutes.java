@@ -37,7 +37,7 @@ final class SettleRoutes {
                 Role.CONSUME,
                 Scope.queue(),
                 this::settle)
-            .summary("Settle deliveries in order, all or nothing, and the state with them")
+            .summary("Settle deliveries in order, all or nothing, and write the state with them")
             .takes(SettleRequest.class)
             .answers(200, "All settled", SettleRequest.Answer.class)
             .problems(
@@ -55,7 +55,7 @@ final class SettleRoutes {
                 Role.CONSUME,
                 Scope.queue(),
                 this::writeState)
-            .summary("Replace the session's memory")
+            .summary("Replace the state of the session")
             .header("If-Match", "The ETag that is replaced; any where it is left out")
             .takes("application/octet-stream")
             .maxBody(SessionState.MAX_BYTES)

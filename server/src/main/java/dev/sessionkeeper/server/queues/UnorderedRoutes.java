@@ -38,12 +38,12 @@ final class UnorderedRoutes {
             .summary(
                 "Messages of an UNORDERED queue, each with a receipt; at most 8 MB in one answer")
             .takes(ReceiptRequest.Receive.class)
-            .answers(200, "Some messages, or none", DeliveryView.Batch.class)
+            .answers(200, "The messages; none if none came in time", DeliveryView.Batch.class)
             .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.SESSION_MODE_MISMATCH),
         Route.post("/queues/{queue}/settlements", Role.CONSUME, Scope.queue(), this::settle)
-            .summary("Settle deliveries of an UNORDERED queue, each for itself")
+            .summary("Settle deliveries of an UNORDERED queue, each independently of the others")
             .takes(ReceiptRequest.class)
-            .answers(200, "What became of each", ReceiptRequest.Answer.class)
+            .answers(200, "The outcome of each settlement", ReceiptRequest.Answer.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE,
                 ProblemType.SESSION_MODE_MISMATCH,
@@ -51,7 +51,7 @@ final class UnorderedRoutes {
         Route.post("/queues/{queue}/renewals", Role.CONSUME, Scope.queue(), this::renew)
             .summary("Lock a message of an UNORDERED queue for another lock duration")
             .takes(ReceiptRequest.Renew.class)
-            .answers(200, "Locked for longer", ReceiptRequest.Renewed.class)
+            .answers(200, "The lock was extended", ReceiptRequest.Renewed.class)
             .problems(
                 ProblemType.UNKNOWN_QUEUE,
                 ProblemType.SESSION_MODE_MISMATCH,

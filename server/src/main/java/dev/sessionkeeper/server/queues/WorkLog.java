@@ -34,6 +34,6 @@ interface WorkLog {
    */
   boolean add(Round round, Result result);
 
-  /** Adds leases to a stored result whose settlements were stored first. */
+  /** Adds the leases to a result that was stored before the sessions were accepted. */
   void complete(Round round, Result result);
 }

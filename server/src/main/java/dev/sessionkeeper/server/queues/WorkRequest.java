@@ -85,7 +85,7 @@ record WorkRequest(
     return take.orElse(WorkTake.DEFAULT);
   }
 
-  /** What a worker wants to do with a session after its settlements. */
+  /** The worker's choice for a session after its settlements. */
   enum Then {
     /** Continue the session with its next messages, or release it if there are none. */
     NEXT,

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Assigns numbers to this node's events shortly after their commit. Idle while there are none; a
- * job numbers events of nodes that died.
+ * Assigns numbers to the events of this node shortly after their commit. Idle while there are no
+ * new events; a job numbers events of nodes that died.
  */
 final class NumberEventsSoon implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(NumberEventsSoon.class);

@@ -33,10 +33,11 @@ final class RegisteredSessionRoutes {
   List<Route> routes() {
     return List.of(
         Route.put("/sessions", Role.SEND, Scope.tenant(), this::put)
-            .summary("The active session of a user on a capacity, of at least this kind")
+            .summary(
+                "Return the active session of a user on a capacity, of at least this kind; create or upgrade it if needed")
             .takes(PutRequest.class)
-            .answers(200, "It was there: existing", RegistryItem.class)
-            .answers(201, "It began: created or upgraded", RegistryItem.class)
+            .answers(200, "The session existed", RegistryItem.class)
+            .answers(201, "The session was created or upgraded", RegistryItem.class)
             .problems(ProblemType.TENANT_MISMATCH),
         Route.get("/sessions", Role.READ, Scope.tenant(), this::list)
             .summary("Registered sessions, the newest first")
@@ -45,7 +46,7 @@ final class RegisteredSessionRoutes {
             .query("capacityId", "Only on this capacity")
             .query("active", "true or false")
             .query("limit", "Sessions per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", RegistryItem.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
         Route.get("/sessions/{id}", Role.READ, Scope.tenant(), this::show)
@@ -53,12 +54,12 @@ final class RegisteredSessionRoutes {
             .answers(200, "The session", RegistryItem.class)
             .problems(ProblemType.NOT_FOUND),
         Route.delete("/sessions/{id}", Role.SEND, Scope.tenant(), this::end)
-            .summary("Ends a session now; again, the same answer; audited")
+            .summary("End a session now. A repeated call gets the same answer; audited")
             .header(Reason.HEADER, Reason.ABOUT)
-            .answers(200, "The ended session", RegistryItem.class)
+            .answers(200, "The session, which has ended", RegistryItem.class)
             .problems(ProblemType.NOT_FOUND),
         Route.post("/sessions/{id}/renew", Role.SEND, Scope.tenant(), this::renew)
-            .summary("Lets a session live for a whole lifetime from now")
+            .summary("Extend an active session to a whole lifetime from now")
             .answers(200, "The session with its new end", RegistryItem.class)
             .problems(ProblemType.NOT_FOUND, ProblemType.CONFLICT));
   }

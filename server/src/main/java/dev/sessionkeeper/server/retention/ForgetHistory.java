@@ -37,7 +37,10 @@ record ForgetHistory(Database database, Supplier<JobsConfig> retention) {
              AND NOT EXISTS (SELECT FROM keeper.stream_subscriber s WHERE s.stream || '/' || s.name = v.key)
           """);
 
-  /** Not of a session that has work, as far as its lane shows. */
+  /**
+   * Deletes states of sessions. Keeps those of sessions that seem to have work, according to their
+   * rows.
+   */
   private static final String STATES =
       """
       keeper.session_state s

@@ -44,7 +44,7 @@ public final class RetentionFeature implements Feature {
                 "Erase a user: end active sessions and replace the id in sessions, ledger and"
                     + " events by a random one; audited")
             .takes(Wish.class)
-            .answers(201, "What was erased", EraseUser.Erased.class));
+            .answers(201, "The result of the erasure", EraseUser.Erased.class));
   }
 
   /** The user to erase, and the reason. */

@@ -1,4 +1,4 @@
-/** Deletes what is older than its retention, and erases users on request. */
+/** Deletes data that is older than its retention, and erases users on request. */
 @NullMarked
 package dev.sessionkeeper.server.retention;
 

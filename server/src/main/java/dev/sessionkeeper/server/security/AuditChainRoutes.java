@@ -29,12 +29,12 @@ public final class AuditChainRoutes {
             .summary(
                 "The audit log as NDJSON, oldest first; each line has its number in the chain, the"
                     + " hash before it and its own")
-            .query("after", "Only lines with a greater seq. Default: 0")
+            .query("after", "Only entries with a greater seq. Default: 0")
             .query("limit", "Lines, 1 to 5000. Default: 5000")
             .answers(200, "One JSON object per line", "application/x-ndjson"),
         Route.get("/audit/verify", Role.ADMIN, SCOPE, this::verify)
             .summary("Compute the hash of every audit entry again")
-            .answers(200, "Whether the chain holds", Verification.class));
+            .answers(200, "Whether the chain is intact", Verification.class));
   }
 
   /**

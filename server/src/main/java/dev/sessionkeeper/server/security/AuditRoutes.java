@@ -29,13 +29,13 @@ public final class AuditRoutes {
     return List.of(
         Route.get("/audit", Role.ADMIN, Scope.server("Audit entries"), this::list)
             .summary("The audit log, newest first: acts of people, reloads and refused requests")
-            .query("actor", "Only of this credential")
+            .query("actor", "Only acts of this credential")
             .query("action", "Only this action, such as session.park or access.refused")
-            .query("target", "Only on this object, such as orders/cust-42")
+            .query("target", "Only acts on this object, such as orders/cust-42")
             .query("from", "Written at this time or later")
             .query("to", "Written before this time")
             .query("limit", "Entries per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", Listing.class)
             .problems(ProblemType.INVALID_CURSOR));
   }

@@ -70,8 +70,9 @@ public final class KeyRoutes {
             .answers(201, "The key", Created.class)
             .problems(ProblemType.CONFLICT),
         Route.get("/keys", Role.ADMIN, SCOPE, this::list)
-            .summary("API keys that were created here: rights, end, last use; revoked ones last")
-            .answers(200, "The keys, without themselves", Listing.class),
+            .summary(
+                "The API keys of the store with rights, expiry and last use; revoked ones last")
+            .answers(200, "The keys, without their secrets", Listing.class),
         Route.delete("/keys/{key}", Role.ADMIN, SCOPE, this::revoke)
             .summary("Revoke an API key, by its name or prefix. Audited")
             .answers(200, "The revoked key", Item.class)

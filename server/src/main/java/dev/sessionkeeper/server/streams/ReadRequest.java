@@ -34,7 +34,7 @@ record ReadRequest(
   /** The value of {@code Sec-Fetch-Dest} if a script in a browser sends the request. */
   private static final Set<String> SCRIPTS = Set.of("", "empty");
 
-  /** What moves the position of a subscriber. */
+  /** The way in which the position of a subscriber moves. */
   enum Ack {
     EXPLICIT,
     DELIVERED

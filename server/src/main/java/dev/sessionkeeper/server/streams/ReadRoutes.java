@@ -43,7 +43,7 @@ final class ReadRoutes {
             .summary(
                 "Read a stream as server-sent events, or as JSON with Accept: application/json")
             .header("Last-Event-ID", "The last event that the reader has; goes before everything")
-            .query("lastEventId", "The same, for readers that cannot set headers")
+            .query("lastEventId", "The same as the header, for readers that cannot set headers")
             .query(
                 "subscriber",
                 "Resume behind the last event that this subscriber acknowledged",

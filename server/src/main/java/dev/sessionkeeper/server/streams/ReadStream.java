@@ -216,8 +216,8 @@ final class ReadStream implements Response.StreamBody {
   }
 
   /**
-   * The server shuts down. Events of the last moments count as received if the reader is still
-   * connected.
+   * Ends the stream because the server shuts down. Events of the last moments count as received if
+   * the reader is still connected.
    */
   private void sayGoodbye(ResponseStream out) throws InterruptedException {
     Duration rest = tracker.isEmpty() ? Duration.ZERO : confirmations.untilAll(time.nanoTime());

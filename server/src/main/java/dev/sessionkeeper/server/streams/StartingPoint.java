@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Where a reader begins.
+ * The event from which a reader begins.
  *
  * @param after the last event that the reader has, or is assumed to have
  * @param gap the first frame to send if requested events were deleted
@@ -12,8 +12,8 @@ import java.util.OptionalLong;
 record StartingPoint(long after, Optional<Frame> gap) {
 
   /**
-   * Returns the starting point of a reader that has the events up to this one, or the end of the
-   * stream if it has none.
+   * Returns the starting point of a reader that has the events up to this one, or of a reader
+   * without any, which begins at the end of the stream.
    */
   static StartingPoint of(OptionalLong had, StreamLog.Bounds bounds) {
     if (had.isEmpty()) {

@@ -17,7 +17,11 @@ final class StreamMeters {
         .register(registry);
     published = counter(registry, "keeper.stream.events.published", "Events published over HTTP");
     sent = counter(registry, "keeper.sse.events.sent", "Events written to readers");
-    gaps = counter(registry, "keeper.sse.gaps", "Readers told that events they asked for are gone");
+    gaps =
+        counter(
+            registry,
+            "keeper.sse.gaps",
+            "Readers that were told that the events they requested are deleted");
     slowReaders =
         counter(registry, "keeper.sse.slow.readers", "Readers disconnected because they were slow");
   }

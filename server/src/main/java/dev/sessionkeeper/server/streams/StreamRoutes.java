@@ -35,21 +35,21 @@ final class StreamRoutes {
   List<Route> routes() {
     return List.of(
         Route.get("/streams", Role.READ, Scope.streams(), this::list)
-            .summary("Streams by name; a credential of a tenant sees those of its tenant")
+            .summary("Streams by name; a credential of a tenant sees the streams of its tenant")
             .query("limit", "Streams per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", Item.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
         Route.post("/streams/{stream}/events", Role.SEND, Scope.stream(), this::publish)
             .summary("Append an event to a stream")
-            .header(KEY, "Names the request: a repetition appends nothing")
+            .header(KEY, "Identifies the request: a repetition appends nothing")
             .takes(PublishRequest.class)
-            .answers(201, "Stored durably", Published.class),
+            .answers(201, "The events are durable", Published.class),
         Route.post("/streams/{stream}/events/batch", Role.SEND, Scope.stream(), this::publishAll)
             .summary("Append up to 1,000 events in order, all or none")
-            .header(KEY, "Names the request: a repetition appends nothing")
+            .header(KEY, "Identifies the request: a repetition appends nothing")
             .takes(PublishRequest.Batch.class)
-            .answers(201, "Stored durably", Published.Batch.class));
+            .answers(201, "The events are durable", Published.Batch.class));
   }
 
   /** A stream and its bounds. */

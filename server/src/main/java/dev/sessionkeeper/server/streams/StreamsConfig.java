@@ -7,7 +7,7 @@ import dev.sessionkeeper.server.json.Fields;
 import java.time.Duration;
 
 /**
- * How streams are stored and read.
+ * The settings of streams and their readers.
  *
  * @param retention how long events are kept
  * @param heartbeat how long a stream is silent before a reader gets a comment

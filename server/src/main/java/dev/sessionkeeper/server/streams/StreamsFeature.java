@@ -75,7 +75,7 @@ public final class StreamsFeature implements Feature {
             .toList();
   }
 
-  /** Where events and cursors are stored, and how nodes notify each other of them. */
+  /** The stores of events and cursors, and the channel on which nodes notify each other. */
   private record Stores(
       StreamLog log,
       LastValueStore<String, String> cursors,

@@ -36,14 +36,15 @@ final class SubscriberRoutes {
   List<Route> routes() {
     return List.of(
         Route.get("/streams/{stream}/subscribers", Role.READ, Scope.stream(), this::list)
-            .summary("Where the named subscribers of a stream are, at most 1,000")
+            .summary("The named subscribers of a stream with their positions, at most 1,000")
             .answers(200, "By name", Listing.class),
         Route.put(
                 "/streams/{stream}/subscribers/{subscriber}",
                 Role.CONSUME,
                 Scope.stream(),
                 this::create)
-            .summary("Create a subscriber that acknowledges; one that exists keeps its position")
+            .summary(
+                "Create a subscriber that acknowledges. An existing subscriber keeps its position")
             .takes(Creation.class)
             .answers(201, "Created", Item.class)
             .answers(200, "It was there; its position is unchanged", Item.class)
@@ -53,7 +54,8 @@ final class SubscriberRoutes {
                 Role.CONSUME,
                 Scope.stream(),
                 this::ack)
-            .summary("Acknowledge all events up to one; durable when it is answered")
+            .summary(
+                "Acknowledge all events up to one. The position is durable when the call returns")
             .query("token", "A token of POST /streams/{stream}/tokens, instead of a credential")
             .takes(Ack.class)
             .answers(200, "The position now; an older event does not move it", Item.class)

@@ -57,7 +57,7 @@ public final class SystemFeature implements Feature {
     var system = Scope.server("The system");
     routes.add(
         Route.get("/nodes", Role.READ, system, request -> Response.ok(new Nodes(beat.nodes())))
-            .summary("The servers of this store, heard of in the last hour")
+            .summary("The servers of this store that reported within the last hour")
             .answers(200, "By name", Nodes.class));
     routes.add(
         Route.get("/system", Role.READ, system, this::show)
@@ -86,9 +86,9 @@ public final class SystemFeature implements Feature {
                     Response.ok(
                         BotList.explain(
                             request.json(BotList.Explain::read), bots(), request.reach())))
-            .summary("Say which bots would get an event, and why; nothing is stored")
+            .summary("Explain which bots would receive an event, without storing it")
             .takes(BotList.Explain.class)
-            .answers(200, "What each bot would do", BotList.Verdicts.class),
+            .answers(200, "The decision of each bot", BotList.Verdicts.class),
         Route.get(
                 "/streams/{stream}/newest",
                 Role.READ,

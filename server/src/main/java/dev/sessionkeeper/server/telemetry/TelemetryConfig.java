@@ -8,7 +8,7 @@ import java.net.URI;
 import java.util.Optional;
 
 /**
- * Where traces go.
+ * The settings of traces.
  *
  * @param otlpEndpoint a collector's OTLP address over HTTP, such as {@code
  *     http://127.0.0.1:4318/v1/traces}; without it, only an attached agent creates spans

@@ -34,7 +34,7 @@ record CorrectionRequest(String recordId, BigDecimal factor, String reason) {
 
   private static BigDecimal factor(BigDecimal number) {
     if (number.stripTrailingZeros().scale() > 3) {
-      throw new IllegalArgumentException("must have at most three places behind the point");
+      throw new IllegalArgumentException("must have at most three decimal places");
     }
     return number;
   }

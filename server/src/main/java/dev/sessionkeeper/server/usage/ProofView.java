@@ -51,13 +51,13 @@ record ProofView(List<Tenant> tenants, Optional<Hold> hold) {
   /** The differences of the proof. Each of them is 0 when all usage is accounted for. */
   record Differences(BigDecimal ledger, BigDecimal batches, BigDecimal acknowledged) {}
 
-  /** Why metering is held. */
+  /** A stop of metering, with its cause. */
   record Hold(Instant since, Duration jump, String reason) {
     static Hold of(Usage.MeteringHold hold) {
       return new Hold(hold.since(), hold.jump(), hold.reason());
     }
   }
 
-  /** Whether a hold was released. */
+  /** The result of releasing a hold of metering. */
   record Released(boolean released) {}
 }

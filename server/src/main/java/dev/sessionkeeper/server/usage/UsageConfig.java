@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How usage is metered and where it is posted.
+ * The settings of metering and delivery.
  *
  * @param endpoint if absent, batches wait
  * @param period the time for which a session of factor 1 costs 1 unit

@@ -37,11 +37,11 @@ public final class UsageMeters implements Consumer<UsageEvent> {
             .register(registry);
     emissions =
         Timer.builder("keeper.usage.emission")
-            .description("Batches that the receiver took, and how long that took")
+            .description("Batches that the receiver acknowledged, and how long the post took")
             .register(registry);
     records =
         Counter.builder("keeper.usage.emitted.records")
-            .description("Records that the receiver took")
+            .description("Records that the receiver acknowledged")
             .register(registry);
     failures =
         Counter.builder("keeper.usage.emission.failures")
@@ -63,7 +63,8 @@ public final class UsageMeters implements Consumer<UsageEvent> {
   public void watch(Usage usage, MeterRegistry registry, TimeSource time) {
     var oldest = new Sampled<>(Duration.ZERO, usage::oldestUnmetered, FRESH, time);
     Gauge.builder("keeper.usage.oldest.unmetered", () -> oldest.get().toNanos() / 1e9)
-        .description("How long ago the oldest moment of a session passed that is not metered")
+        .description(
+            "How long ago the oldest moment of session time passed that is not metered yet")
         .baseUnit("seconds")
         .register(registry);
   }

@@ -37,42 +37,43 @@ public final class UsageRoutes {
   public List<Route> routes() {
     return List.of(
         Route.get("/usages", Role.READ, Scope.tenant(), this::ledger)
-            .summary("What was metered, by tenant and time")
+            .summary("The usage ledger, by tenant and time")
             .query("tenantObjectId", "Only of this tenant")
-            .query("from", "Only what overlaps the time from here")
-            .query("to", "Only what overlaps the time up to here")
+            .query("from", "Only records that end after this time")
+            .query("to", "Only records that begin before this time")
             .query("limit", "Rows per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", UsageItem.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
         Route.get("/usages/proof", Role.READ, Scope.tenant(), this::proof)
-            .summary("The sums of sessions, ledger, batches and answers; their differences are 0")
+            .summary(
+                "The proof of usage: sums of sessions, ledger, batches and acknowledgements, whose differences must be 0")
             .query("tenantObjectId", "Only of this tenant")
-            .query("sums", "false: only whether metering is held, which takes no time")
+            .query("sums", "false: only whether metering is held, which is always fast")
             .answers(200, "The sums", ProofView.class),
         Route.get("/usages/batches", Role.READ, Scope.tenant(), this::batches)
-            .summary("The outbox, the newest first")
+            .summary("Usage batches, newest first")
             .query("tenantObjectId", "Only of this tenant")
             .query("state", "pending, acknowledged or dead")
             .query("limit", "Batches per page, 1 to 1000")
-            .query("cursor", "nextCursor of the page before")
+            .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", BatchItem.Listing.class)
             .problems(ProblemType.INVALID_CURSOR),
         Route.post("/usages/batches/{id}/replay", Role.OPERATE, Scope.tenant(), this::replay)
-            .summary("Sends a batch again: the same bytes under the same key; audited")
+            .summary("Send a batch again, with the same bytes and the same key; audited")
             .header(Reason.HEADER, Reason.ABOUT)
             .answers(200, "The batch", BatchItem.class)
             .problems(ProblemType.NOT_FOUND),
         Route.post("/usages/corrections", Role.OPERATE, Scope.tenant(), this::correct)
-            .summary("Bills a record at another factor, by a reversal and a new record; audited")
+            .summary("Bill a record at another factor, by a reversal and a new record; audited")
             .takes(CorrectionRequest.class)
-            .answers(201, "What was appended", UsageItem.Corrected.class)
+            .answers(201, "The appended records", UsageItem.Corrected.class)
             .problems(ProblemType.NOT_FOUND, ProblemType.CONFLICT),
         Route.post(
                 "/usages/hold/release", Role.OPERATE, Scope.server("Metering holds"), this::release)
-            .summary("Continues metering after the database's clock jumped; audited")
+            .summary("Continue metering after the database's clock jumped; audited")
             .header(Reason.HEADER, Reason.ABOUT)
-            .answers(200, "Whether there was a hold", ProofView.Released.class));
+            .answers(200, "Whether a hold was released", ProofView.Released.class));
   }
 
   private record LedgerWish(

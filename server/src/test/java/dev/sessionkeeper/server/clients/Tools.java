@@ -52,8 +52,8 @@ final class Tools {
   }
 
   /**
-   * Runs a step exclusively: tests run in several JVMs that share the folder of the TypeScript
-   * client.
+   * Runs a step in one JVM at a time: tests run in several JVMs that share the folder of the
+   * TypeScript client.
    */
   private static void alone(Runnable step) {
     try (var channel =

@@ -219,7 +219,7 @@ final class Workload {
     }
   }
 
-  /** Both servers may be away for a moment; any other error fails the test. */
+  /** Fails the test unless the error can be explained by a server that is away for a moment. */
   private static void requireTransient(RuntimeException failure) {
     if (failure instanceof ProblemException problem && problem.status() != 503) {
       throw problem;

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Whether a reload can change a key is declared once, beside the reader of the key. */
+/** Tests that each key declares once, beside its reader, whether a reload can change it. */
 class ReloadableKeysTest {
 
   @Test

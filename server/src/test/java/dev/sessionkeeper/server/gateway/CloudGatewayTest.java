@@ -20,8 +20,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * From GitHub to a bot through the queues of a cloud, while connections break and locks end: every
- * accepted webhook reaches every bot, in the order of each pull request.
+ * Tests the way from GitHub to a bot through the queues of a cloud, while connections break and
+ * locks end: every accepted webhook reaches every bot, in the order of each pull request.
  */
 @Timeout(150)
 class CloudGatewayTest {

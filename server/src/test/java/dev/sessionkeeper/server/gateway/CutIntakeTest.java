@@ -60,7 +60,7 @@ class CutIntakeTest {
     assertThat(events()).isEqualTo(1);
   }
 
-  /** The second attempt found no database, and its "nothing was changed" became the answer. */
+  /** The answer was once "nothing was changed", because the second attempt found no database. */
   @Test
   void aDeliveryThatCannotBeLookedUpHasAnUnknownOutcome() {
     network.cutAnswerTo("COMMIT");

@@ -68,7 +68,7 @@ class KillPointTest {
     }
   }
 
-  /** A server that freezes in between keeps the lock, and others wait for it. */
+  /** A server that freezes in between keeps the lock, and other servers wait. */
   @Test
   void onlyTheMessagesAndTheCommitFollowTheLockOfASession() throws Exception {
     var steps = stepsOfAnIntake();
@@ -79,7 +79,7 @@ class KillPointTest {
         .allMatch(step -> step.contains("keeper.send"));
   }
 
-  /** GitHub redelivers, by itself or on a person's request. */
+  /** Checks that GitHub's redelivery, by itself or on a person's request, stores the event once. */
   private static void assertDeliveredAgain(
       GitHubEvent event, Class<? extends AcceptDelivery.Outcome> expected) throws Exception {
     var outcome = accept(event, source);
@@ -101,7 +101,7 @@ class KillPointTest {
     return steps;
   }
 
-  /** The step is really sent, over a connection that the database has really closed. */
+  /** Returns a step that is really sent, over a connection that the database has really closed. */
   private static StepByStep.Between cuttingBefore(int number) {
     var count = new AtomicInteger();
     return (step, connection, work) -> {

@@ -36,7 +36,7 @@ class KilledProcessTest {
   private static final int AT_ONCE = 3;
   private static final int MOST_PLACES = 200;
 
-  /** The distance between two killed statements of the sweep. */
+  /** The build kills at every n-th statement; this is n. */
   private static final int STRIDE = Integer.getInteger("keeper.kill.stride", 3);
 
   private static final List<String> STATEMENTS =
@@ -90,7 +90,10 @@ class KilledProcessTest {
     }
   }
 
-  /** Statement numbers differ between processes, so the sweep may have missed one. */
+  /**
+   * Kills a process before a statement. Statement numbers differ between processes, so the run over
+   * all numbers may have missed this one.
+   */
   private static void dieBefore(String statement, List<String> places, TestDatabase.Fresh prepared)
       throws Exception {
     if (places.stream().noneMatch(step -> step.contains(statement))) {
@@ -125,7 +128,7 @@ class KilledProcessTest {
     return said.lines().filter(line -> line.startsWith("died before")).toList();
   }
 
-  /** Time passes, another process starts, and GitHub redelivers. */
+  /** Continues after a kill: time passes, another process starts, and GitHub redelivers. */
   private static void recover(TestDatabase.Fresh database, String what) throws Exception {
     try (var pool = IntakeProcess.pool(database.url(), database.user(), database.password())) {
       Database.of(pool)

@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 
 /**
- * Runs the test server of a cloud by itself, for a server in another process.
+ * Runs only the test server of a cloud, for a Sessionkeeper server in another process.
  *
  * <p>{@code mvn -pl server -am test-compile}, then {@code mvn -pl server exec:java
  * -Dexec.classpathScope=test -Dexec.mainClass=dev.sessionkeeper.server.gateway.ServeCloudQueues

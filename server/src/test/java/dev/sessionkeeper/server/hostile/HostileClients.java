@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * Clients that break off, flood, do not read, and try what is not theirs. Each kind has a loop of
- * its own.
+ * Clients that break off, flood, do not read, and try to reach data of others. Each kind has a loop
+ * of its own.
  */
 final class HostileClients {
   static final String LARGE_QUEUE = "/queues/large";
@@ -36,11 +36,11 @@ final class HostileClients {
   private final Map<String, AtomicLong> attacks = new ConcurrentHashMap<>();
 
   /**
-   * Prepares.
+   * Prepares the clients.
    *
    * @param insider may send to and consume from the queue of the normal load
    * @param outsider has queues and a tenant of its own
-   * @param leaseOfAnother a lease id that the normal load shows
+   * @param leaseOfAnother a lease id that the normal load presents
    */
   HostileClients(Wire insider, Wire outsider, Supplier<String> leaseOfAnother) {
     this.insider = insider;
@@ -48,12 +48,12 @@ final class HostileClients {
     this.leaseOfAnother = leaseOfAnother;
   }
 
-  /** How often something succeeded that must not. */
+  /** Returns how often an attack succeeded, which must be never. */
   long successes() {
     return successes.get();
   }
 
-  /** One attack; it may fail because the server closes the connection. */
+  /** One attack. It may fail, because the server closes the connection. */
   @FunctionalInterface
   interface Attack {
     void run() throws IOException, InterruptedException;

@@ -18,13 +18,13 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Runs hostile clients beside a normal load against a server in a process of its own, and reports
- * what the normal load saw. The server's data is in a PostgreSQL of this process, where another
+ * how the normal load fared. The server's data is in a PostgreSQL of this process, where another
  * application's commits hang ({@link HungCommits}). The server's credentials are those of {@link
  * #CONFIG}, in a file whose path becomes the last word of the command. With the class path of the
  * tests:
  *
  * <pre>
- * java -cp … dev.sessionkeeper.server.hostile.HostileRun 10m ./keeper serve --port 18431 --config
+ *  java -cp … dev.sessionkeeper.server.hostile.HostileRun 10m ./keeper serve --port 18431 --config
  * </pre>
  */
 public final class HostileRun {
@@ -53,7 +53,7 @@ public final class HostileRun {
   private HostileRun() {}
 
   /**
-   * What the normal load saw.
+   * The result of a run, as the normal load saw it.
    *
    * @param successes of attackers, where there must be none
    * @param failures calls that failed, by status and problem, or by exception

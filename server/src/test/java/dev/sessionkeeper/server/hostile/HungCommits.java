@@ -63,7 +63,7 @@ final class HungCommits implements AutoCloseable {
             .start();
   }
 
-  /** Returns how often each kind was done. */
+  /** Returns how often each kind of interference happened. */
   Map<String, Long> attacks() {
     return Map.of(
         "transactional handlers that hang", handlers.get(),

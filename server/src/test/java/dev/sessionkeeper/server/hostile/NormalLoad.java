@@ -59,17 +59,17 @@ final class NormalLoad {
     return completed.containsAll(acknowledged) && seen.get() >= published.get();
   }
 
-  /** Events that were published; each was seen if it is not counted as lost. */
+  /** Returns how many events were published. Each was seen, unless it is counted as lost. */
   long published() {
     return published.get();
   }
 
-  /** Events that were seen twice or out of order. */
+  /** Returns how many events were seen twice or out of order. */
   long misplaced() {
     return misplaced.get();
   }
 
-  /** A lease id of this moment; blank before the first. */
+  /** Returns a lease id that is held at this moment; blank before the first one. */
   String leaseShown() {
     return leaseShown;
   }
@@ -147,7 +147,10 @@ final class NormalLoad {
     }
   }
 
-  /** One worker that settles and takes in rounds. A round without an answer is repeated. */
+  /**
+   * Runs one worker that settles and accepts with one request at a time. A request without an
+   * answer is repeated.
+   */
   void consumeInRounds(int number) {
     var round = Round.FIRST;
     for (int i = 0; consumes.get(); i++) {
@@ -163,7 +166,7 @@ final class NormalLoad {
     }
   }
 
-  /** Notes what the round has settled, and what it has given. */
+  /** Records the settlements of the answer and the sessions that it brought. */
   private Round read(JsonNode answer, Round before) {
     for (var settled : answer.path("settled")) {
       if (settled.path("outcome").asString().equals("settled")) {
@@ -184,7 +187,7 @@ final class NormalLoad {
     return new Round(sequences, ids);
   }
 
-  /** What a worker has in hand, by lease. */
+  /** The open deliveries of a worker, by lease. */
   private record Round(Map<String, List<String>> sequences, Map<String, List<String>> ids) {
     static final Round FIRST = new Round(Map.of(), Map.of());
 

@@ -17,16 +17,16 @@ final class Wire {
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   /**
-   * A way to a server.
+   * A connection to a server.
    *
-   * @param key the API key to show; blank for a server that asks for none
+   * @param key the API key to present; blank for a server that requires none
    */
   Wire(URI address, String key) {
     this.address = address;
     this.key = key;
   }
 
-  /** The line of a head that shows the key. */
+  /** Returns the header line with the key. */
   private String authorization() {
     return key.isEmpty() ? "" : "Authorization: Bearer " + key + "\r\n";
   }
@@ -85,7 +85,7 @@ final class Wire {
         + "\r\n\r\n";
   }
 
-  /** A whole request without body. */
+  /** Returns a whole request without a body. */
   String request(String line, String... headers) {
     var head = new StringBuilder(line + " HTTP/1.1\r\nHost: " + address.getAuthority() + "\r\n");
     for (var header : headers) {
@@ -94,7 +94,7 @@ final class Wire {
     return head.append(authorization()).append("\r\n").toString();
   }
 
-  /** The head of a request whose body comes in chunks. */
+  /** Returns the head of a request whose body comes in chunks. */
   String chunkedHead(String line) {
     return line
         + " HTTP/1.1\r\nHost: "

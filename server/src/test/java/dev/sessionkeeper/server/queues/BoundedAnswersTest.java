@@ -21,7 +21,7 @@ class BoundedAnswersTest {
   private static final int MESSAGES = 20;
   private static final int MOST_IN_ONE_ANSWER = 8;
 
-  /** How many sessions are received at once, until the answer is full. */
+  /** The most sessions that are received at once, until the answer is full. */
   private static final int MOST_SESSIONS = 32;
 
   private TestServer server;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Rows are deleted after their retention, and a user's id on request. */
 class RetentionTest {
-  /** Every table, and what ends its rows. Whoever adds a table says here how it stays bounded. */
+  /** Every table, with the rule that bounds it. A developer who adds a table adds its rule here. */
   private static final String ENDS =
       """
       api_key             history-retention, once revoked

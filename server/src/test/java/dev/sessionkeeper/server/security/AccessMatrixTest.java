@@ -43,7 +43,7 @@ class AccessMatrixTest {
   private static TestServer server;
   private static Inventory inventory;
 
-  /** Whose objects a credential is bound to. */
+  /** The objects that a credential is bound to. */
   private enum Tie {
     NONE,
     OWN,
@@ -54,7 +54,7 @@ class AccessMatrixTest {
   private enum Outcome {
     /** 2xx. */
     SERVED,
-    /** 2xx, without anything of the objects. */
+    /** 2xx, without any data of the objects. */
     EMPTY,
     UNAUTHENTICATED,
     FORBIDDEN,

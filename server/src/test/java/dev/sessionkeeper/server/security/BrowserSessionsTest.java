@@ -17,7 +17,7 @@ class BrowserSessionsTest {
     return new BrowserSessions.Login.ByKey(digit.repeat(64));
   }
 
-  /** Whoever controls the network can make a browser send a cookie without the prefix. */
+  /** An attacker in the network can make a browser send a cookie without the prefix. */
   @Test
   void aPlantedCookieDoesNotReplaceALogin() {
     var planted = cookie(BrowserSessions.PLAIN_NAME, "a");

@@ -42,7 +42,7 @@ class AcknowledgementTest {
     postgres.close();
   }
 
-  /** Where the server of a test keeps its streams. */
+  /** The stores in which the server of a test keeps its streams. */
   enum Store {
     MEMORY,
     POSTGRES;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a line of the log has. */
+/** The fields of a log line. */
 class LogLinesTest {
   private static JsonNode written(LoggingEvent event) {
     var lines = new JsonLines();

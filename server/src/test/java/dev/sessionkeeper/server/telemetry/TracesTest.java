@@ -28,7 +28,7 @@ class TracesTest {
   @RegisterExtension
   private static final OpenTelemetryExtension TELEMETRY = OpenTelemetryExtension.create();
 
-  /** A span ends a moment after its answer has arrived. */
+  /** Waits for a span, which ends a moment after its answer has arrived. */
   private static SpanData span(String name) {
     await()
         .until(() -> TELEMETRY.getSpans().stream().anyMatch(span -> span.getName().equals(name)));

@@ -70,7 +70,7 @@ class UpgradeTest {
     assertThat(answer.status()).as(answer.body()).isEqualTo(200);
   }
 
-  /** Returns the active time of the tenant that is not in the ledger. */
+  /** Returns the active time of the tenant that is missing in the ledger. */
   private static String difference(TestServer server) {
     var tenants = server.get("/usages/proof?tenantObjectId=" + TENANT).json().get("tenants");
     return tenants.isEmpty() ? "none" : tenants.get(0).get("differences").get("ledger").asString();
