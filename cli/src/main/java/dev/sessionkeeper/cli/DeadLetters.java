@@ -1,6 +1,7 @@
 package dev.sessionkeeper.cli;
 
 import dev.sessionkeeper.client.KeeperClient;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -12,6 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Lists, shows, replays and discards dead letters. */
@@ -29,7 +31,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
     })
 final class DeadLetters {
 
-  @Command(name = "list", description = "List dead letters, oldest first.")
+  @Command(
+      name = "list",
+      description = "List dead letters, oldest first unless --order says newest.")
   static final class ListThem implements Callable<Integer> {
     private static final Table TABLE =
         Table.of("id", "messageId", "sessionId", "attempts", "deadAt", "reason", "lastError");
@@ -45,23 +49,32 @@ final class DeadLetters {
         description = "Only those of this session")
     @Nullable String session;
 
+    @Option(names = "--order", description = "oldest or newest first. Default: oldest")
+    @Nullable Order order;
+
+    /** The direction of the list. */
+    enum Order {
+      oldest,
+      newest
+    }
+
     @Override
     public Integer call() {
       try (var client = remote.open()) {
-        var page =
-            client
-                .queue(queue)
-                .deadLetters(
-                    Remote.query(
-                        "sessionId",
-                        session,
-                        "limit",
-                        paging.limitText(),
-                        "cursor",
-                        paging.cursor));
+        var query =
+            Remote.query(
+                "sessionId", session, "limit", paging.limitText(), "cursor", paging.cursor);
+        var page = order == null ? client.queue(queue).deadLetters(query) : sorted(client, query);
         remote.show(page, "deadLetters", TABLE, "No dead letters in " + queue + ".");
         return Exit.OK;
       }
+    }
+
+    /** Asks the search, which knows both directions; queues outside PostgreSQL have none. */
+    private JsonNode sorted(KeeperClient client, Map<String, String> query) {
+      var sorted = new LinkedHashMap<>(query);
+      sorted.put("order", String.valueOf(order));
+      return client.get("/queues/" + KeeperClient.encoded(queue) + "/dead-letters/search", sorted);
     }
   }
 
