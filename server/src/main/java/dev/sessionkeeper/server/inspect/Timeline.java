@@ -184,13 +184,11 @@ final class Timeline {
   private static SessionDetail.Moment act(dev.sessionkeeper.store.AuditLog.Row row) {
     var entry = row.entry();
     var verb = entry.action().replaceFirst("^session\\.", "");
+    var reason = entry.reason().replaceFirst("^[0-9]+ affected; ", "");
     return moment(
         row.at(),
         "act",
-        entry.actor().name()
-            + ": "
-            + verb
-            + (entry.reason().isBlank() ? "" : " — " + entry.reason()),
+        entry.actor().name() + ": " + verb + (reason.isBlank() ? "" : " — " + reason),
         entry.details(),
         Optional.empty(),
         Optional.empty(),
