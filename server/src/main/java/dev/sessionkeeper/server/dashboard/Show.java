@@ -83,7 +83,7 @@ final class Show {
     if (seconds < 1) {
       return positive.toMillis() + " ms";
     }
-    if (seconds < 120) {
+    if (seconds < 60) {
       return seconds + " s";
     }
     if (seconds < 2 * 3600) {
