@@ -4,6 +4,7 @@ import dev.sessionkeeper.client.KeeperClient;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -25,7 +26,17 @@ import tools.jackson.databind.node.ObjectNode;
     synopsisSubcommandLabel = "COMMAND")
 final class Bulk {
   private static final Table TABLE =
-      Table.of("id", "act", "queue", "state", "done", "total", "changed", "actor", "reason");
+      Table.of(
+          "id",
+          "act",
+          "queue",
+          "state",
+          "done",
+          "total",
+          "changed",
+          "createdAt",
+          "actor",
+          "reason");
 
   private static final Duration LOOK_EVERY = Duration.ofMillis(500);
 
@@ -89,6 +100,7 @@ final class Bulk {
     }
 
     private static String progress(JsonNode run) {
+      var did = run.path("act").asString().equals("replayEvents") ? " sent." : " changed.";
       return "The run is "
           + run.path("state").asString()
           + ": "
@@ -97,7 +109,7 @@ final class Bulk {
           + run.path("total").asString()
           + " looked at, "
           + run.path("changed").asString()
-          + " changed."
+          + did
           + (run.has("lastError") ? "\n" + run.path("lastError").asString() : "");
     }
 
@@ -256,9 +268,26 @@ final class Bulk {
   int show(@Mixin Remote remote, @Parameters(paramLabel = "ID") String id) {
     try (var client = remote.open()) {
       var run = client.get("/bulk/" + KeeperClient.encoded(id), Map.of());
-      remote.tell(run, TABLE.render(java.util.List.of(run)));
+      remote.tell(run, details(run));
       return Exit.OK;
     }
+  }
+
+  private static String details(JsonNode run) {
+    var lines = new StringJoiner("\n");
+    lines.add(Run.progress(run));
+    var filter = run.path("filter");
+    lines.add(
+        run.path("act").asString()
+            + " on "
+            + run.path("queue").asString("the queues of several bots")
+            + (filter.isEmpty() ? ", all" : ", filter " + filter));
+    lines.add("By " + run.path("actor").asString() + ": " + run.path("reason").asString());
+    lines.add(
+        "Begun "
+            + run.path("createdAt").asString()
+            + (run.has("finishedAt") ? ", ended " + run.path("finishedAt").asString() : ""));
+    return lines.toString();
   }
 
   @Command(description = "Stop a run; what it did stays done.")

@@ -78,6 +78,19 @@ final class DeadLetters {
     }
   }
 
+  /** The operator's reason. */
+  static final class Why {
+    @Option(
+        names = {"-r", "--reason"},
+        description = "Why; kept in the audit log")
+    @Nullable String reason;
+
+    KeeperClient open(Remote remote) {
+      var client = remote.open();
+      return reason == null ? client : client.withReason(reason);
+    }
+  }
+
   @Command(
       name = "causes",
       description = "Show what the newest 5,000 dead letters died of, by cause.")
@@ -140,6 +153,8 @@ final class DeadLetters {
     @Option(names = "--all", description = "All of the queue")
     boolean all;
 
+    @Mixin Why why = new Why();
+
     @Override
     public Integer call() {
       if (all != ids.isEmpty()) {
@@ -149,7 +164,7 @@ final class DeadLetters {
       if (!confirm.ask("delete " + which + " of " + queue)) {
         return Exit.FAILED;
       }
-      try (var client = remote.open()) {
+      try (var client = why.open(remote)) {
         var answer = JsonNodeFactory.instance.objectNode();
         if (all) {
           answer.set("discarded", client.queue(queue).purgeDeadLetters().path("purged"));
@@ -188,6 +203,8 @@ final class DeadLetters {
     @Option(names = "--dry-run", description = "Only tell how many")
     boolean dryRun;
 
+    @Mixin Why why = new Why();
+
     @Override
     public Integer call() {
       if (session == null && ids.isEmpty() && !all) {
@@ -208,7 +225,7 @@ final class DeadLetters {
       if (dryRun) {
         body.put("dryRun", true);
       }
-      try (var client = remote.open()) {
+      try (var client = why.open(remote)) {
         var answer = client.queue(queue).replay(body);
         remote.tell(
             answer,

@@ -61,7 +61,7 @@ class BulkWalkTest {
       assertThat(page.locator(".told")).containsText("continues when you leave this page");
       assertThat(page.locator(".head .pill"))
           .hasText("finished", new LocatorAssertions.HasTextOptions().setTimeout(30_000));
-      assertThat(page.locator(".progress")).containsText("6 of 6 looked at, 6 changed");
+      assertThat(page.locator(".progress")).containsText("6 of 6 looked at, 6 sent");
       tab.shoot("events-run");
       assertThat(keeper.ok("GET", "/audit?action=bulk.replayEvents", ""))
           .contains("the reviewer was broken");

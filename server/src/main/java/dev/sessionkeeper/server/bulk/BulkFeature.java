@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,9 +46,6 @@ public final class BulkFeature implements Feature {
   private static final int MOST_COUNTED = 10_000;
   private static final int MOST_RUNNING = 10;
   private static final int SAMPLES = 10;
-
-  /** Stands for the queue in the token of a replay of events; no queue has a blank name. */
-  private static final String EVENTS = "";
 
   private final Queues queues;
   private final BulkTable table;
@@ -159,16 +157,18 @@ public final class BulkFeature implements Feature {
     var replays = events.orElseThrow();
     var selection = wish.selected().events();
     var reached = replays.queues(selection, request.reach().queues());
+    // A token of other bots is refused: the operator did not confirm them.
+    var where = reached.stream().map(QueueName::value).sorted().collect(Collectors.joining(","));
     if (wish.dryRun().orElse(false)) {
       var found = replays.count(selection, reached, SAMPLES);
       var counted =
           new Counted(found.messages(), Long.toString(found.lastEvent()), found.samples());
-      return Response.ok(dryRun(wish, EVENTS, counted, request.actor()));
+      return Response.ok(dryRun(wish, where, counted, request.actor()));
     }
     if (reached.isEmpty()) {
       throw new InvalidInput("filter", "has no bot that would get the events");
     }
-    return Response.created(start(wish, BulkTable.Target.of(reached), EVENTS, request.actor()));
+    return Response.created(start(wish, BulkTable.Target.of(reached), where, request.actor()));
   }
 
   /** The result of a dry run. */

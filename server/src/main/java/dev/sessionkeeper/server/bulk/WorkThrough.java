@@ -191,7 +191,7 @@ final class WorkThrough {
                 row.actor(),
                 "dead-letters.replay",
                 target,
-                what + "; " + row.run().reason() + " (bulk " + row.run().id() + ")"));
+                row.run().reason() + "; " + what + " (bulk " + row.run().id() + ")"));
   }
 
   private int discard(BulkTable.Row row, QueueName queue, List<SearchDeadLetters.Named> found) {

@@ -133,6 +133,12 @@ final class Show {
     return count(count) + " " + (count == 1 ? one : many);
   }
 
+  /** Returns the detail of a problem as a sentence; the advice beneath says to try again. */
+  static String sentence(String detail) {
+    var text = detail.replaceFirst("; try again\\.?$", "");
+    return text.isEmpty() || text.matches("(?s).*[.!?:]") ? text : text + ".";
+  }
+
   /** The first line of a text, shortened. */
   static String line(String text, int most) {
     var first = text.lines().findFirst().orElse("");

@@ -324,7 +324,11 @@ final class ReplayEvents implements EventReplays {
 
   private static InvalidInput unknown(List<Bot> visible) {
     var names = visible.stream().map(Bot::name).collect(Collectors.joining(", "));
-    return new InvalidInput("bot", "must be a bot of the configuration: " + names);
+    return new InvalidInput(
+        "bot",
+        names.isEmpty()
+            ? "is not known: the configuration has no bot that this credential may see"
+            : "must be a bot of the configuration: " + names);
   }
 
   private static Set<String> names(List<Bot> bots) {

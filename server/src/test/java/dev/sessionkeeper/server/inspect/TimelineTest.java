@@ -92,7 +92,9 @@ class TimelineTest {
       assertThat(replayed.json().path("replayed").asInt()).isEqualTo(1);
 
       assertThat(page(server, "").toString())
-          .contains("dead-letters.replay", "the parser takes commas", "the amount has a comma");
+          .contains(
+              "replayed dead letters: the parser takes commas", "1 dead letter of the session")
+          .contains("set its first message aside: the amount has a comma");
     }
   }
 
@@ -115,7 +117,7 @@ class TimelineTest {
               "/queues/orders/dead-letters/replay", "{\"messageIds\":[\"%s\"]}".formatted(id));
       assertThat(replayed.json().path("replayed").asInt()).isEqualTo(1);
 
-      assertThat(page(server, "").toString()).contains("dead-letters.replay", "message " + id);
+      assertThat(page(server, "").toString()).contains("replayed dead letters: message " + id);
       var audit = server.get("/audit?target=orders/cust-42&action=dead-letters.replay").json();
       assertThat(audit.path("entries").size()).isEqualTo(1);
     }
