@@ -116,7 +116,8 @@ export interface paths {
         /** The newest bulk runs, at most 100 */
         get: operations["getBulk"];
         put?: never;
-        post?: never;
+        /** Count the messages of a replay of events (act replayEvents, dryRun), or begin it with the token of that; audited */
+        post: operations["postBulk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -575,7 +576,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Dead letters, newest first, with filters for cause and time; at most 8 MB on a page */
+        /** Dead letters by age and by what they died of; at most 8 MB on a page */
         get: operations["getQueuesQueueDeadLettersSearch"];
         put?: never;
         post?: never;
@@ -1771,6 +1772,27 @@ export interface components {
              */
             fingerprint?: string;
             /**
+             * Format: uuid
+             * @description The id of the event
+             * @example evt_abc
+             */
+            eventId?: string;
+            /**
+             * @description The bot
+             * @example reviewer
+             */
+            bot?: string;
+            /**
+             * @description owner/name of the repository
+             * @example acme/app
+             */
+            repository?: string;
+            /**
+             * @description The type
+             * @example pull_request
+             */
+            type?: string;
+            /**
              * Format: date-time
              * @description The earliest time to include
              * @example 2026-01-31T12:00:00.000000Z
@@ -1788,8 +1810,8 @@ export interface components {
              * @description The act on each session or dead letter
              * @enum {string}
              */
-            act: "pause" | "resume" | "park" | "release" | "deadLetterAll" | "replay" | "discard";
-            /** @description Selects sessions or dead letters; all if absent */
+            act: "pause" | "resume" | "park" | "release" | "deadLetterAll" | "replay" | "discard" | "replayEvents";
+            /** @description Which sessions or dead letters are meant; absent for all */
             filter?: components["schemas"]["BulkFilter"];
             /**
              * @description If true, counts the effect and changes nothing
@@ -1845,13 +1867,8 @@ export interface components {
              * @description The queue
              * @example orders
              */
-            queue: string;
-            /**
-             * @description The selected sessions or dead letters
-             * @example {
-             *       "prefix": "acme/"
-             *     }
-             */
+            queue?: string;
+            /** @description Which sessions or dead letters are meant */
             filter: unknown;
             /**
              * @description The credential that started the run
@@ -5311,6 +5328,84 @@ export interface operations {
             };
         };
     };
+    postBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkRequest"];
+            };
+        };
+        responses: {
+            /** @description Counted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkRequestDryRun"];
+                };
+            };
+            /** @description Started; it continues in the background */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkRun"];
+                };
+            };
+            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another problem of the catalogue */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getBulkId: {
         parameters: {
             query?: never;
@@ -7299,6 +7394,8 @@ export interface operations {
                 from?: string;
                 /** @description Only dead letters before this time */
                 to?: string;
+                /** @description newest or oldest first; newest unless named */
+                order?: string;
                 /** @description Dead letters per page, 1 to 1000 */
                 limit?: number;
                 /** @description nextCursor of the previous page */

@@ -17,8 +17,8 @@ if (theme) {
   });
 }
 
-// On a phone the sections scroll; the present one is in sight.
-document.querySelector('nav a[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+// On a phone the sections and tabs scroll; the present one is in sight.
+for (const link of document.querySelectorAll('nav a[aria-current="page"]')) link.scrollIntoView({ block: 'nearest', inline: 'center' });
 
 // Dialogs open by themselves where the browser knows commandfor.
 if (!('commandForElement' in HTMLButtonElement.prototype)) {
@@ -130,7 +130,7 @@ const colour = (name) => getComputedStyle(html).getPropertyValue(name).trim();
 
 /** Seconds as a person would say them. @param {number} seconds */
 function span(seconds) {
-  if (seconds < 120) return `${Math.round(seconds * 10) / 10} s`;
+  if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
   return seconds < 172800 ? `${Math.floor(seconds / 3600)} h ${Math.floor(seconds % 3600 / 60)} min` : `${Math.floor(seconds / 86400)} d`;
 }

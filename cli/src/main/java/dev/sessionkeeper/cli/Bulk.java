@@ -2,35 +2,47 @@ package dev.sessionkeeper.cli;
 
 import dev.sessionkeeper.client.KeeperClient;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Acts on many sessions or dead letters: counts first, then works in the background. */
+/** Acts on many sessions, dead letters or events: counts first, then works in the background. */
 @Command(
     name = "bulk",
     description =
-        "Act on many sessions or dead letters: count first, then let the server work in the background.",
+        "Act on many sessions, dead letters or events: counted first, done in the background.",
     synopsisSubcommandLabel = "COMMAND")
 final class Bulk {
   private static final Table TABLE =
-      Table.of("id", "act", "queue", "state", "done", "total", "changed", "actor", "reason");
+      Table.of(
+          "id",
+          "act",
+          "queue",
+          "state",
+          "done",
+          "total",
+          "changed",
+          "createdAt",
+          "actor",
+          "reason");
 
   private static final Duration LOOK_EVERY = Duration.ofMillis(500);
 
-  /** The chosen sessions or dead letters, and the operator's reason. */
-  static final class Target {
+  /** The operator's reason, and the server. */
+  static final class Run {
     @Mixin Remote remote = new Remote();
-
-    @Parameters(index = "0", paramLabel = "QUEUE")
-    String queue = "";
 
     @Option(
         names = {"-r", "--reason"},
@@ -40,23 +52,23 @@ final class Bulk {
     @Option(names = "--wait", description = "Wait until the run has ended, and show its progress")
     boolean wait;
 
-    int act(String act, Map<String, String> filter) {
+    int act(String path, String act, Map<String, String> filter) {
       var wish = JsonNodeFactory.instance.objectNode().put("act", act);
       var wanted = wish.putObject("filter");
       filter.forEach(wanted::put);
       try (var client = remote.open()) {
-        var counted = client.post(path(), wish.deepCopy().put("dryRun", true));
+        var counted = client.post(path, wish.deepCopy().put("dryRun", true));
         if (reason == null || counted.path("count").asLong() == 0) {
           remote.tell(counted, counted(act, counted));
           return Exit.OK;
         }
-        return begin(client, wish, counted);
+        return begin(client, path, wish, counted);
       }
     }
 
-    private int begin(KeeperClient client, ObjectNode wish, JsonNode counted) {
+    private int begin(KeeperClient client, String path, ObjectNode wish, JsonNode counted) {
       wish.put("token", counted.path("token").asString()).put("reason", reason);
-      var run = client.post(path(), wish);
+      var run = client.post(path, wish);
       if (wait) {
         return await(client, run.path("id").asString());
       }
@@ -88,6 +100,7 @@ final class Bulk {
     }
 
     private static String progress(JsonNode run) {
+      var did = run.path("act").asString().equals("replayEvents") ? " sent." : " changed.";
       return "The run is "
           + run.path("state").asString()
           + ": "
@@ -96,21 +109,46 @@ final class Bulk {
           + run.path("total").asString()
           + " looked at, "
           + run.path("changed").asString()
-          + " changed."
+          + did
           + (run.has("lastError") ? "\n" + run.path("lastError").asString() : "");
     }
 
-    private String path() {
-      return "/queues/" + KeeperClient.encoded(queue) + "/bulk";
+    private static String effect(String act, long number, boolean isMore) {
+      var count = number + (isMore ? " or more " : " ");
+      var sessions = count + (number == 1 ? "session" : "sessions");
+      var letters = count + (number == 1 ? "dead letter" : "dead letters");
+      return switch (act) {
+        case "replay" -> "put back " + letters;
+        case "discard" -> "forget " + letters;
+        case "replayEvents" -> "send " + count + (number == 1 ? "message" : "messages") + " again";
+        case "deadLetterAll" -> "set aside all messages of " + sessions;
+        default -> act + " " + sessions;
+      };
     }
 
     private static String counted(String act, JsonNode counted) {
       var text =
-          new StringBuilder("Would " + act + " " + counted.path("count").asString())
-              .append(counted.path("countIsExact").asBoolean(true) ? "" : " or more")
+          new StringBuilder("Would ")
+              .append(
+                  effect(
+                      act,
+                      counted.path("count").asLong(),
+                      !counted.path("countIsExact").asBoolean(true)))
               .append("; add --reason to do it");
       counted.path("samples").forEach(sample -> text.append("\n  ").append(sample.asString()));
       return text.toString();
+    }
+  }
+
+  /** The chosen sessions or dead letters of one queue. */
+  static final class Target {
+    @Mixin Run run = new Run();
+
+    @Parameters(index = "0", paramLabel = "QUEUE")
+    String queue = "";
+
+    int act(String act, Map<String, String> filter) {
+      return run.act("/queues/" + KeeperClient.encoded(queue) + "/bulk", act, filter);
     }
   }
 
@@ -157,7 +195,34 @@ final class Bulk {
     }
   }
 
-  @Command(description = "Resume the selected sessions.")
+  /** Selects events. */
+  static final class Events {
+    @Mixin Run run = new Run();
+    @Mixin dev.sessionkeeper.cli.Events.Filter filter = new dev.sessionkeeper.cli.Events.Filter();
+
+    @Option(names = "--event", description = "This event")
+    @Nullable String event;
+
+    @Spec(Spec.Target.MIXEE)
+    CommandSpec spec = CommandSpec.create();
+
+    int act() {
+      var wanted = new LinkedHashMap<>(filter.query());
+      wanted.putAll(Remote.query("eventId", event));
+      if (wanted.isEmpty()) {
+        throw new ParameterException(
+            spec.commandLine(), "Say which: --bot NAME, --repository NAME, --from TIME, …");
+      }
+      return run.act("/bulk", "replayEvents", wanted);
+    }
+  }
+
+  @Command(name = "replay-events", description = "Send GitHub events to their bots again.")
+  int replayEvents(@Mixin Events events) {
+    return events.act();
+  }
+
+  @Command(description = "Resume sessions.")
   int resume(@Mixin Sessions sessions) {
     return sessions.act("resume");
   }
@@ -206,12 +271,29 @@ final class Bulk {
   int show(@Mixin Remote remote, @Parameters(paramLabel = "ID") String id) {
     try (var client = remote.open()) {
       var run = client.get("/bulk/" + KeeperClient.encoded(id), Map.of());
-      remote.tell(run, TABLE.render(java.util.List.of(run)));
+      remote.tell(run, details(run));
       return Exit.OK;
     }
   }
 
-  @Command(description = "Stop a run; its changes so far remain.")
+  private static String details(JsonNode run) {
+    var lines = new StringJoiner("\n");
+    lines.add(Run.progress(run));
+    var filter = run.path("filter");
+    lines.add(
+        run.path("act").asString()
+            + " on "
+            + run.path("queue").asString("the queues of several bots")
+            + (filter.isEmpty() ? ", all" : ", filter " + filter));
+    lines.add("By " + run.path("actor").asString() + ": " + run.path("reason").asString());
+    lines.add(
+        "Begun "
+            + run.path("createdAt").asString()
+            + (run.has("finishedAt") ? ", ended " + run.path("finishedAt").asString() : ""));
+    return lines.toString();
+  }
+
+  @Command(description = "Stop a run; what it did stays done.")
   int stop(@Mixin Remote remote, @Parameters(paramLabel = "ID") String id) {
     try (var client = remote.open()) {
       var path = "/bulk/" + KeeperClient.encoded(id) + "/stop";

@@ -1,6 +1,7 @@
 package dev.sessionkeeper.cli;
 
 import dev.sessionkeeper.client.KeeperClient;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -12,6 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** Lists, shows, replays and discards dead letters. */
@@ -28,7 +30,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
     })
 final class DeadLetters {
 
-  @Command(name = "list", description = "List dead letters, oldest first.")
+  @Command(
+      name = "list",
+      description = "List dead letters, oldest first unless --order says newest.")
   static final class ListThem implements Callable<Integer> {
     private static final Table TABLE =
         Table.of("id", "messageId", "sessionId", "attempts", "deadAt", "reason", "lastError");
@@ -44,23 +48,45 @@ final class DeadLetters {
         description = "Only those of this session")
     @Nullable String session;
 
+    @Option(names = "--order", description = "oldest or newest first. Default: oldest")
+    @Nullable Order order;
+
+    /** The direction of the list. */
+    enum Order {
+      oldest,
+      newest
+    }
+
     @Override
     public Integer call() {
       try (var client = remote.open()) {
-        var page =
-            client
-                .queue(queue)
-                .deadLetters(
-                    Remote.query(
-                        "sessionId",
-                        session,
-                        "limit",
-                        paging.limitText(),
-                        "cursor",
-                        paging.cursor));
+        var query =
+            Remote.query(
+                "sessionId", session, "limit", paging.limitText(), "cursor", paging.cursor);
+        var page = order == null ? client.queue(queue).deadLetters(query) : sorted(client, query);
         remote.show(page, "deadLetters", TABLE, "No dead letters in " + queue + ".");
         return Exit.OK;
       }
+    }
+
+    /** Asks the search, which knows both directions; queues outside PostgreSQL have none. */
+    private JsonNode sorted(KeeperClient client, Map<String, String> query) {
+      var sorted = new LinkedHashMap<>(query);
+      sorted.put("order", String.valueOf(order));
+      return client.get("/queues/" + KeeperClient.encoded(queue) + "/dead-letters/search", sorted);
+    }
+  }
+
+  /** The operator's reason. */
+  static final class Why {
+    @Option(
+        names = {"-r", "--reason"},
+        description = "Why; kept in the audit log")
+    @Nullable String reason;
+
+    KeeperClient open(Remote remote) {
+      var client = remote.open();
+      return reason == null ? client : client.withReason(reason);
     }
   }
 
@@ -124,6 +150,8 @@ final class DeadLetters {
     @Option(names = "--all", description = "All dead letters of the queue")
     boolean all;
 
+    @Mixin Why why = new Why();
+
     @Override
     public Integer call() {
       if (all != ids.isEmpty()) {
@@ -133,7 +161,7 @@ final class DeadLetters {
       if (!confirm.ask("delete " + which + " of " + queue)) {
         return Exit.FAILED;
       }
-      try (var client = remote.open()) {
+      try (var client = why.open(remote)) {
         var answer = JsonNodeFactory.instance.objectNode();
         if (all) {
           answer.set("discarded", client.queue(queue).purgeDeadLetters().path("purged"));
@@ -174,6 +202,8 @@ final class DeadLetters {
     @Option(names = "--dry-run", description = "Only count; change nothing")
     boolean dryRun;
 
+    @Mixin Why why = new Why();
+
     @Override
     public Integer call() {
       if (session == null && ids.isEmpty() && !all) {
@@ -194,7 +224,7 @@ final class DeadLetters {
       if (dryRun) {
         body.put("dryRun", true);
       }
-      try (var client = remote.open()) {
+      try (var client = why.open(remote)) {
         var answer = client.queue(queue).replay(body);
         remote.tell(
             answer,

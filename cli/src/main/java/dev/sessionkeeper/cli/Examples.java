@@ -57,6 +57,9 @@ final class Examples {
               "keeper bulk dead-letter-all",
               "keeper bulk dead-letter-all orders --prefix tenant-7/"),
           entry("keeper bulk replay", "keeper bulk replay orders --error timeout -r 'it is back'"),
+          entry(
+              "keeper bulk replay-events",
+              "keeper bulk replay-events --bot reviewer --from 2026-01-31T12:00:00Z -r 'it was down'"),
           entry("keeper bulk discard", "keeper bulk discard orders --session cust-42"),
           entry("keeper bulk list", "keeper bulk list"),
           entry("keeper bulk show", "keeper bulk show 0198c0de-0000-4000-8000-000000000001"),

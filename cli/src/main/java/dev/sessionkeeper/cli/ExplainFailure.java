@@ -49,6 +49,17 @@ record ExplainFailure(int exitCode, String sentence, Optional<JsonNode> problem)
     };
   }
 
+  /**
+   * Returns the failure of a call with a second line that says who chose the server. Leaves other
+   * failures as they are.
+   */
+  ExplainFailure of(Optional<String> chosenBy) {
+    boolean isOfServer = exitCode == Exit.UNAVAILABLE || problem.isPresent();
+    return isOfServer && chosenBy.isPresent()
+        ? new ExplainFailure(exitCode, sentence + "\n" + chosenBy.get(), problem)
+        : this;
+  }
+
   /** Returns the failure of a wrong command line. */
   static ExplainFailure ofUsage(String sentence) {
     return new ExplainFailure(Exit.USAGE, sentence);

@@ -68,7 +68,9 @@ public final class Keeper {
     var line = commandLine();
     return line.setExecutionExceptionHandler(
             (failure, command, parsed) ->
-                ExplainFailure.of(failure).tell(Terminal.standard(), isForProgram))
+                ExplainFailure.of(failure)
+                    .of(Remote.find(command.getCommandSpec()).flatMap(Remote::chosenBy))
+                    .tell(Terminal.standard(), isForProgram))
         .setParameterExceptionHandler(
             (wrong, given) -> ExplainUsage.of(wrong).tell(Terminal.standard(), isForProgram))
         .execute(args);

@@ -15,6 +15,7 @@ import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 import tools.jackson.core.StreamWriteFeature;
@@ -164,6 +165,39 @@ final class Remote {
     return Contexts.read(Contexts.file(System.getenv()))
         .chosen(Optional.ofNullable(context).filter(word -> !word.isEmpty()))
         .map(settings -> settings.get(name));
+  }
+
+  /** Returns the options of a command that calls a server; empty if it calls none. */
+  static Optional<Remote> find(CommandSpec command) {
+    if (command.userObject() instanceof Remote remote) {
+      return Optional.of(remote);
+    }
+    return command.mixins().values().stream().flatMap(mixin -> find(mixin).stream()).findFirst();
+  }
+
+  /**
+   * Says that a context chose the server, and how to choose another; empty if an option or the
+   * environment named it. A saved context works without being seen, so failures name it.
+   */
+  Optional<String> chosenBy() {
+    if (isAddressGiven() || setting("url").isEmpty()) {
+      return Optional.empty();
+    }
+    var file = Contexts.file(System.getenv());
+    var name =
+        Optional.ofNullable(context)
+            .filter(word -> !word.isEmpty())
+            .orElseGet(() -> Contexts.read(file).current());
+    return Optional.of(
+        "The context "
+            + name
+            + " of "
+            + file
+            + " chose the server "
+            + setting("url").orElseThrow()
+            + ". Choose another with --url, or with: "
+            + Keeper.command()
+            + " context use NAME");
   }
 
   private boolean isAddressGiven() {

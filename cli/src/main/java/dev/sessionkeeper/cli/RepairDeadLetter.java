@@ -62,7 +62,7 @@ final class RepairDeadLetter implements Callable<Integer> {
       }
       var which = JsonNodeFactory.instance.objectNode();
       which.putArray("messageIds").add(letter.path("messageId").asString());
-      var done = client.queue(queue).replay(which);
+      var done = client.withReason(reason).queue(queue).replay(which);
       remote.tell(done, "Repaired " + id + " and put it back into its session.");
       return Exit.OK;
     }

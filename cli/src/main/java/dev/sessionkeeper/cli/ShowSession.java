@@ -40,6 +40,9 @@ final class ShowSession implements Callable<Integer> {
   }
 
   private static String sentence(JsonNode shown) {
+    if (shown.path("status").asString().equals("finished")) {
+      return shown.path("why").asString() + "\n";
+    }
     return shown.path("sessionId").asString()
         + " is "
         + shown.path("status").asString()

@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 final class Top implements Callable<Integer> {
   private static final Duration EVERY = Duration.ofSeconds(2);
   private static final Table TABLE =
-      Table.of("queue", "depth", "in", "out", "oldestAge", "parked", "paused", "dead");
+      Table.of("queue", "depth", "in", "out", "oldestAge", "held", "parked", "paused", "dead");
 
   @Mixin Remote remote = new Remote();
 

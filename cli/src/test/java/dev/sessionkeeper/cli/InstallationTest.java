@@ -225,6 +225,16 @@ class InstallationTest {
         .contains("There is no context none");
     assertThat(Files.readString(contexts)).doesNotContain(admin.key());
     assertThat(Files.getPosixFilePermissions(contexts)).hasSize(2);
+    process(contexts, "context", "set", "old", "--url", "http://127.0.0.1:1");
+    process(contexts, "context", "use", "old");
+    assertThat(process(contexts, "queues"))
+        .contains("connection refused", "The context old of " + contexts, "http://127.0.0.1:1")
+        .contains("context use NAME");
+    assertThat(process(contexts, "queues", "show", "none", "--context", "prod"))
+        .contains("The context prod of " + contexts + " chose the server " + server.address());
+    assertThat(process(contexts, "queues", "--url", "http://127.0.0.1:2"))
+        .contains("connection refused")
+        .doesNotContain("The context");
     process(contexts, "context", "delete", "prod");
     assertThat(process(contexts, "queues", "--url", server.address())).contains("KEEPER_API_KEY");
   }

@@ -129,6 +129,8 @@ class PoisonedQueueTest {
             "a point",
             "--replay");
     assertThat(repaired.out()).as(repaired.err()).contains("put it back into its session");
+    assertThat(keeper("audit", "--action", "dead-letters.replay", "-o", "json").out())
+        .contains("\"target\" : \"orders/cust-42\"", "a point");
     assertThat(keeper("sessions", "resume", "orders", "cust-42").code()).isZero();
 
     assertThat(
@@ -165,10 +167,26 @@ class PoisonedQueueTest {
 
     var runs = keeper("bulk", "list", "-o", "json").json().path("runs");
     var id = runs.get(0).path("id").asString();
-    assertThat(keeper("bulk", "show", id).out()).contains("finished", "fixed in 1.2");
+    assertThat(keeper("bulk", "show", id).out())
+        .contains("finished", "fixed in 1.2", "resume on mails, filter {\"status\":\"parked\"}");
     assertThat(keeper("bulk", "stop", id).out()).contains("The run is finished");
     assertThat(keeper("bulk", "show", "00000000-0000-4000-8000-000000000000").code())
         .isEqualTo(Exit.FAILED);
+  }
+
+  @Test
+  void deadLettersAreListedInBothDirections() {
+    poison("mails", "user-1");
+    poison("mails", "user-2");
+    for (var session : new String[] {"user-1", "user-2"}) {
+      keeper("sessions", "dead-letter-head", "mails", session, "-r", "x");
+    }
+    assertThat(keeper("dead-letters", "list", "mails", "--order", "newest").out())
+        .containsSubsequence("user-2", "user-1");
+    assertThat(keeper("dead-letters", "list", "mails", "--order", "oldest").out())
+        .containsSubsequence("user-1", "user-2");
+    assertThat(keeper("dead-letters", "list", "mails", "--order", "loudest").code())
+        .isEqualTo(Exit.USAGE);
   }
 
   @Test

@@ -57,11 +57,14 @@ public final class KeeperClient implements AutoCloseable {
 
   private final Servers servers;
   private final Optional<String> apiKey;
+  private final Optional<String> reason;
   private final HttpClient http;
 
-  private KeeperClient(Servers servers, Optional<String> apiKey, HttpClient http) {
+  private KeeperClient(
+      Servers servers, Optional<String> apiKey, Optional<String> reason, HttpClient http) {
     this.servers = servers;
     this.apiKey = apiKey;
+    this.reason = reason;
     this.http = http;
   }
 
@@ -87,7 +90,7 @@ public final class KeeperClient implements AutoCloseable {
   }
 
   private static KeeperClient of(List<URI> servers, HttpClient.Builder http) {
-    return new KeeperClient(new Servers(servers), Optional.empty(), http.build());
+    return new KeeperClient(new Servers(servers), Optional.empty(), Optional.empty(), http.build());
   }
 
   private static HttpClient.Builder http() {
@@ -98,7 +101,15 @@ public final class KeeperClient implements AutoCloseable {
 
   /** Returns the same client with a credential. Closing one of the two closes both. */
   public KeeperClient withApiKey(String key) {
-    return new KeeperClient(servers, Optional.of(key), http);
+    return new KeeperClient(servers, Optional.of(key), reason, http);
+  }
+
+  /**
+   * Returns the same client that sends a reason with each call, for the audit log. Closing one of
+   * the two closes both.
+   */
+  public KeeperClient withReason(String why) {
+    return new KeeperClient(servers, apiKey, Optional.of(why), http);
   }
 
   /** Returns the server of the next call. */
@@ -282,6 +293,7 @@ public final class KeeperClient implements AutoCloseable {
             .timeout(CALL_TIMEOUT)
             .header("Accept", "*/*");
     apiKey.ifPresent(key -> request.header("Authorization", "Bearer " + key));
+    reason.ifPresent(why -> request.header("Keeper-Reason", encoded(why)));
     return call.fill().apply(request).build();
   }
 

@@ -31,7 +31,7 @@ class BulkWalkTest {
           .containsText("Replay: 6"); // The browser does not submit the form.
       page.locator("#typed").fill("6");
       page.locator("button.main").click();
-      assertThat(page.locator(".told")).containsText("goes on when you leave this page");
+      assertThat(page.locator(".told")).containsText("continues when you leave this page");
       assertThat(page.locator(".head .pill"))
           .hasText("finished", new LocatorAssertions.HasTextOptions().setTimeout(30_000));
       assertThat(page.locator(".progress")).containsText("6 of 6 looked at, 6 changed");
@@ -51,14 +51,19 @@ class BulkWalkTest {
       assertThat(page.locator("main")).containsText("Filter the list to replay many");
       page.navigate(keeper.url("/ui/events?bot=reviewer"));
       page.locator(".bulk button").click();
-      assertThat(page.locator("h1")).hasText("Replay: 6");
+      assertThat(page.locator("h1")).hasText("Replay events: 6");
+      assertThat(page.locator(".samples li")).hasCount(6);
       tab.shoot("events-confirm");
       tab.requireAccessible();
       page.getByLabel("Reason, for the next person").fill("the reviewer was broken");
       page.locator("#typed").fill("6");
       page.locator("button.main").click();
-      assertThat(page.locator(".told")).containsText("6 messages were sent again");
-      assertThat(keeper.ok("GET", "/audit?action=events.replay", ""))
+      assertThat(page.locator(".told")).containsText("continues when you leave this page");
+      assertThat(page.locator(".head .pill"))
+          .hasText("finished", new LocatorAssertions.HasTextOptions().setTimeout(30_000));
+      assertThat(page.locator(".progress")).containsText("6 of 6 looked at, 6 sent");
+      tab.shoot("events-run");
+      assertThat(keeper.ok("GET", "/audit?action=bulk.replayEvents", ""))
           .contains("the reviewer was broken");
       tab.requireNoComplaint();
     }

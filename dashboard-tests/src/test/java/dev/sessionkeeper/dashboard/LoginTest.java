@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 class LoginTest {
   private static final ApiKeys.Generated ADMIN = ApiKeys.generate();
   private static final ApiKeys.Generated OPERATOR = ApiKeys.generate();
+  private static final ApiKeys.Generated SENDER = ApiKeys.generate();
   private static final ApiKeys.Generated READER = ApiKeys.generate();
   private static final ApiKeys.Generated LEAVER = ApiKeys.generate();
   private static final ApiKeys.Generated MAILS_ONLY = ApiKeys.generate();
@@ -39,6 +40,7 @@ class LoginTest {
         + key("boss", ADMIN, "[admin]")
         + key("anna", OPERATOR, "[operate]")
         + key("rita", READER, "[read]")
+        + key("shop", SENDER, "[send]")
         + key("mia", MAILS_ONLY, "[operate]").replace("}", ", queues: [mails]}")
         + (withLeaver ? key("leo", LEAVER, "[admin]") : "");
   }
@@ -51,6 +53,16 @@ class LoginTest {
     page.navigate(keeper.url(path));
     page.getByLabel("API key or token").fill(key);
     page.locator("main button").click();
+  }
+
+  @Test
+  void aKeyThatMayNotReadIsToldSoAtTheLogin() {
+    try (var tab = browser.open(Browser.Look.LIGHT, keeper.url("/"))) {
+      login(tab.page(), "/", SENDER.key());
+      assertThat(tab.page().locator("[role=alert]"))
+          .containsText("may not read, so no page opens for it");
+      assertThat(tab.page().getByLabel("API key or token")).isVisible();
+    }
   }
 
   @Test

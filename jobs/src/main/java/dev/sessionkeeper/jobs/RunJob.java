@@ -2,6 +2,7 @@ package dev.sessionkeeper.jobs;
 
 import dev.sessionkeeper.KeeperException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -161,8 +162,21 @@ final class RunJob implements Runnable {
     }
   }
 
-  private static String text(Throwable failure) {
-    var text = failure.toString();
+  /**
+   * Describes a failure for operators. Failures of the product are described by their own words and
+   * the first line of their cause, such as the database's message; others also by their class.
+   */
+  static String text(Throwable failure) {
+    var text = failure instanceof KeeperException ? words(failure) : failure.toString();
     return text.length() <= MAX_ERROR ? text : text.substring(0, MAX_ERROR);
+  }
+
+  private static String words(Throwable failure) {
+    var own = String.valueOf(failure.getMessage());
+    var cause =
+        Optional.ofNullable(failure.getCause())
+            .flatMap(why -> String.valueOf(why.getMessage()).lines().findFirst())
+            .filter(why -> !own.contains(why));
+    return cause.map(why -> own + ": " + why).orElse(own);
   }
 }

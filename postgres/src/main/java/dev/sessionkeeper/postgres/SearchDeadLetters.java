@@ -10,6 +10,7 @@ import dev.sessionkeeper.postgres.jdbc.Instants;
 import dev.sessionkeeper.postgres.row.DeadLetterRow;
 import dev.sessionkeeper.postgres.row.StoredCodes;
 import dev.sessionkeeper.spi.DeadLetter;
+import dev.sessionkeeper.store.Columns;
 import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -17,10 +18,13 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
-/** Searches dead letters by their cause, newest first. Safe for use by many threads. */
+/** Searches dead letters by their age and cause. Safe for use by many threads. */
 public final class SearchDeadLetters {
   /**
    * The number of the newest dead letters that a search reads if reading all of them would take too
@@ -39,18 +43,22 @@ public final class SearchDeadLetters {
       """
       SELECT <columns>
         FROM (SELECT *, sum(octet_length(body) + COALESCE(octet_length(properties), 0)) OVER before_it AS before
-                FROM (SELECT * FROM keeper.dead_letter d WHERE <queue> AND d.id < ? AND <conditions>
-                       ORDER BY d.id DESC LIMIT ?) candidate
-              WINDOW before_it AS (ORDER BY id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) d
+                FROM (SELECT * FROM keeper.dead_letter d WHERE <queue> AND d.id <behind> ? AND <conditions>
+                       ORDER BY d.id <order> LIMIT ?) candidate
+              WINDOW before_it AS (ORDER BY id <order> ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) d
        WHERE COALESCE(before, 0) <= ?
-       ORDER BY d.id DESC
+       ORDER BY d.id <order>
       """
-          .replace("<columns>", DeadLetterRow.COLUMNS)
-          .replace("<queue>", QUEUE); // dead_letter_queue (queue, id)
+          .replace("<columns>", COLUMNS)
+          .replace("<queue>", QUEUE); // dead_letter_queue (queue, id), in both directions
   private static final String OLDEST =
       "SELECT d.id, d.message_id FROM keeper.dead_letter d WHERE "
           + QUEUE
           + " AND d.id > ? AND <conditions> ORDER BY d.id LIMIT ?"; // dead_letter_queue
+  private static final String SESSIONS =
+      "SELECT d.session, d.message_id FROM keeper.dead_letter d WHERE "
+          + QUEUE
+          + " AND d.message_id = ANY (?) ORDER BY d.id"; // dead_letter_message (queue, message_id)
   private static final String COUNT =
       "SELECT count(*), COALESCE(max(d.id), 0) FROM keeper.dead_letter d WHERE "
           + QUEUE
@@ -129,12 +137,38 @@ public final class SearchDeadLetters {
       String cause,
       String reason) {}
 
+  /** The direction of a list. A cursor of one direction is refused in the other. */
+  public enum Order {
+    NEWEST("dead-letter-search", PAGE.replace("<behind>", "<").replace("<order>", "DESC")),
+    OLDEST("dead-letter-search-oldest", PAGE.replace("<behind>", ">").replace("<order>", "ASC"));
+
+    private final String list;
+    private final String page;
+
+    Order(String list, String page) {
+      this.list = list;
+      this.page = page;
+    }
+
+    private long behind(String ofQueue, Page.Request request) {
+      return request
+          .cursor()
+          .map(cursor -> PageCursor.numberOf(ofQueue, cursor))
+          .orElse(this == NEWEST ? Long.MAX_VALUE : 0L);
+    }
+  }
+
+  /** Returns a page, the newest dead letter first. */
   public Page<DeadLetter> page(QueueName queue, Filter filter, Page.Request request) {
-    var list = "dead-letter-search/" + queue;
-    long before =
-        request.cursor().map(cursor -> PageCursor.numberOf(list, cursor)).orElse(Long.MAX_VALUE);
+    return page(queue, filter, Order.NEWEST, request);
+  }
+
+  public Page<DeadLetter> page(QueueName queue, Filter filter, Order order, Page.Request request) {
+    var list = order.list + "/" + queue;
+    long behind = order.behind(list, request);
     var found =
-        database.withConnection(connection -> letters(connection, queue, filter, before, request));
+        database.withConnection(
+            connection -> letters(connection, queue, filter, order, behind, request));
     return Page.of(
         found,
         request,
@@ -168,6 +202,31 @@ public final class SearchDeadLetters {
               found.add(new Named(rows.getLong(1), MessageId.of(rows.getString(2))));
             }
             return found;
+          }
+        });
+  }
+
+  /** Returns those of the messages that are dead letters, by session, the oldest first. */
+  public Map<Optional<SessionId>, List<MessageId>> bySession(
+      QueueName queue, Collection<MessageId> messages) {
+    return database.withConnection(
+        connection -> {
+          try (var statement = connection.prepareStatement(SESSIONS)) {
+            statement.setString(1, queue.value());
+            statement.setArray(
+                2,
+                Columns.array(
+                    connection, "text", messages.stream().map(MessageId::value).toList()));
+            try (var rows = statement.executeQuery()) {
+              var found = new LinkedHashMap<Optional<SessionId>, List<MessageId>>();
+              while (rows.next()) {
+                var session = Optional.ofNullable(rows.getString(1)).map(SessionId::of);
+                found
+                    .computeIfAbsent(session, key -> new ArrayList<>())
+                    .add(MessageId.of(rows.getString(2)));
+              }
+              return found;
+            }
           }
         });
   }
@@ -242,9 +301,14 @@ public final class SearchDeadLetters {
   }
 
   private static List<DeadLetter> letters(
-      Connection connection, QueueName queue, Filter filter, long before, Page.Request request)
+      Connection connection,
+      QueueName queue,
+      Filter filter,
+      Order order,
+      long behind,
+      Page.Request request)
       throws SQLException {
-    try (var statement = prepare(connection, PAGE, queue, filter, before, limits(request));
+    try (var statement = prepare(connection, order.page, queue, filter, behind, limits(request));
         var rows = statement.executeQuery()) {
       var letters = new ArrayList<DeadLetter>();
       while (rows.next()) {

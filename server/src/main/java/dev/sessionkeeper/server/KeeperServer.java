@@ -131,7 +131,7 @@ public final class KeeperServer implements AutoCloseable {
               new AtomicReference<>(HoldLimits.NONE));
       FEATURES.forEach(opener -> features.add(opened(opener.open(context))));
       features.add(opened(SystemFeature.open(context, version())));
-      BulkFeature.open(context).ifPresent(bulk -> features.add(opened(bulk)));
+      BulkFeature.open(context, features).ifPresent(bulk -> features.add(opened(bulk)));
       RetentionFeature.open(context).ifPresent(keep -> features.add(opened(keep)));
       JobsFeature.open(context, features).ifPresent(jobs -> features.add(opened(jobs)));
       reload = new Reload(config, sources, this::take, engine.audit());

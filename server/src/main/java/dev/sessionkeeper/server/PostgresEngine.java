@@ -9,6 +9,7 @@ import dev.sessionkeeper.jobs.Jobs;
 import dev.sessionkeeper.jobs.Schedule;
 import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
+import dev.sessionkeeper.postgres.SearchDeadLetters;
 import dev.sessionkeeper.server.config.Secret;
 import dev.sessionkeeper.server.config.StoreConfig;
 import dev.sessionkeeper.server.feature.Engine;
@@ -180,7 +181,7 @@ final class PostgresEngine implements Engine {
 
   @Override
   public AuditedQueues audited() {
-    return new PostgresAuditedQueues(queues);
+    return new PostgresAuditedQueues(queues, new SearchDeadLetters(Database.of(pool)));
   }
 
   @Override

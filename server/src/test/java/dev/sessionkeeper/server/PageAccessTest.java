@@ -117,8 +117,12 @@ class PageAccessTest {
               Of.QUEUE_IN_FORM,
               "queue=mine&act=replay&token=x&reason=x&count=0&typed=0"),
           act("/ui/bulk/{id}/stop", Role.OPERATE, Of.QUEUES, "reason=x"),
-          act("/ui/events/count", Role.OPERATE, Of.QUEUES, "repository=acme/app"),
-          act("/ui/events/replay", Role.OPERATE, Of.QUEUES, "repository=acme/app&reason=x"),
+          act("/ui/bulk/count", Role.OPERATE, Of.QUEUES, "act=replayEvents&repository=acme/app"),
+          act(
+              "/ui/bulk/start",
+              Role.OPERATE,
+              Of.QUEUES,
+              "act=replayEvents&repository=acme/app&token=x&reason=x&count=0&typed=0"),
           act("/ui/events/{id}/replay", Role.OPERATE, Of.QUEUES, "reason=x"),
           act("/ui/bots", Role.READ, Of.QUEUES, "type=push&payload={}"),
           act(
@@ -246,7 +250,7 @@ class PageAccessTest {
 
   /** Acts that need no reason: they only read, or change data of a program. */
   private static final Set<String> WITHOUT_REASON =
-      Set.of("/ui/bulk/count", "/ui/events/count", "/ui/bots", "/ui/streams/{stream}");
+      Set.of("/ui/bulk/count", "/ui/bots", "/ui/streams/{stream}");
 
   @Test
   void noActIsDoneWithoutAReason() {

@@ -8,6 +8,7 @@ import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.postgres.SearchDeadLetters;
 import dev.sessionkeeper.postgres.SearchSessions;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.feature.EventReplays;
 import dev.sessionkeeper.server.feature.Feature;
 import dev.sessionkeeper.server.http.ProblemType;
 import dev.sessionkeeper.server.http.Reason;
@@ -17,6 +18,7 @@ import dev.sessionkeeper.server.http.Role;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.server.http.Scope;
 import dev.sessionkeeper.server.json.Decode;
+import dev.sessionkeeper.server.json.InvalidInput;
 import dev.sessionkeeper.server.queues.Queues;
 import dev.sessionkeeper.server.security.SignTexts;
 import dev.sessionkeeper.store.Actor;
@@ -30,10 +32,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acts on many sessions or dead letters: a dry run, a confirmation, then work in the background.
+ * Acts on many sessions, dead letters or events: a dry run, a confirmation, then work in the
+ * background.
  */
 public final class BulkFeature implements Feature {
   private static final String JOB = "bulk-acts";
@@ -47,45 +51,72 @@ public final class BulkFeature implements Feature {
   private final BulkTable table;
   private final SearchSessions sessions;
   private final SearchDeadLetters letters;
+  private final Optional<EventReplays> events;
   private final WorkThrough work;
   private final SignTexts tokens;
   private final TimeSource time;
+  private final boolean isSearchable;
   private volatile @Nullable Jobs jobs;
 
-  private BulkFeature(Context context, Database database) {
+  private BulkFeature(Context context, Database database, Optional<EventReplays> events) {
     Migrations.apply(database.source(), "bulk");
     queues = new Queues(context.engine().queues());
     table = new BulkTable(database);
     sessions = new SearchSessions(database);
     letters = new SearchDeadLetters(database);
-    work = new WorkThrough(table, sessions, letters, context.engine().audited());
+    this.events = events;
+    isSearchable = context.engine().queues() instanceof PostgresQueueProvider;
+    work = new WorkThrough(table, sessions, letters, context.engine().audited(), events);
     tokens = context.engine().secret().signing("bulk");
     time = context.time();
   }
 
   /**
-   * Opens the feature if the queues are in the server's own PostgreSQL; other queues cannot be
-   * searched.
+   * Opens the feature if the server has a database. Sessions and dead letters of queues elsewhere
+   * cannot be searched, so only events are replayed there.
    */
-  public static Optional<Feature> open(Context context) {
+  public static Optional<Feature> open(Context context, List<Feature> features) {
+    var events = features.stream().flatMap(feature -> feature.eventReplays().stream()).findFirst();
     return context
         .engine()
         .database()
-        .filter(source -> context.engine().queues() instanceof PostgresQueueProvider)
-        .map(source -> new BulkFeature(context, Database.of(source)));
+        .filter(
+            source ->
+                events.isPresent() || context.engine().queues() instanceof PostgresQueueProvider)
+        .map(source -> new BulkFeature(context, Database.of(source), events));
   }
 
   @Override
   public List<Route> routes() {
+    var routes = new ArrayList<Route>();
+    if (isSearchable) {
+      routes.add(
+          Route.post("/queues/{queue}/bulk", Role.OPERATE, Scope.queue(), this::begin)
+              .summary(
+                  "Count what an act would change (dryRun), or begin it with the token of that;"
+                      + " audited")
+              .takes(BulkRequest.class)
+              .answers(200, "Counted", BulkRequest.DryRun.class)
+              .answers(201, "Started; it continues in the background", BulkRun.class)
+              .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.CONFLICT));
+    }
+    if (events.isPresent()) {
+      routes.add(
+          Route.post("/bulk", Role.OPERATE, Scope.queues(), this::beginEvents)
+              .summary(
+                  "Count the messages of a replay of events (act replayEvents, dryRun), or begin"
+                      + " it with the token of that; audited")
+              .takes(BulkRequest.class)
+              .answers(200, "Counted", BulkRequest.DryRun.class)
+              .answers(201, "Started; it continues in the background", BulkRun.class)
+              .problems(ProblemType.CONFLICT));
+    }
+    routes.addAll(runs());
+    return routes;
+  }
+
+  private List<Route> runs() {
     return List.of(
-        Route.post("/queues/{queue}/bulk", Role.OPERATE, Scope.queue(), this::begin)
-            .summary(
-                "Count what an act would change (dryRun), or begin it with the token of that;"
-                    + " audited")
-            .takes(BulkRequest.class)
-            .answers(200, "Counted", BulkRequest.DryRun.class)
-            .answers(201, "Started; it continues in the background", BulkRun.class)
-            .problems(ProblemType.UNKNOWN_QUEUE, ProblemType.CONFLICT),
         Route.get("/bulk", Role.READ, Scope.queues(), this::list)
             .summary("The newest bulk runs, at most 100")
             .answers(200, "Newest first", BulkRun.Listing.class),
@@ -104,22 +135,52 @@ public final class BulkFeature implements Feature {
     var wish = request.json(BulkRequest::read);
     var queue = queues.named(request);
     queues.settings(queue);
-    return wish.dryRun().orElse(false)
-        ? Response.ok(count(wish, queue, request.actor()))
-        : Response.created(start(wish, queue, request.actor()));
+    if (wish.act().isOnEvents()) {
+      throw new InvalidInput("act", "is not of one queue; send it to POST /bulk");
+    }
+    if (wish.dryRun().orElse(false)) {
+      var counted =
+          wish.act().onSession().isPresent()
+              ? countSessions(wish, queue)
+              : countLetters(wish, queue);
+      return Response.ok(dryRun(wish, queue.value(), counted, request.actor()));
+    }
+    return Response.created(
+        start(wish, BulkTable.Target.of(queue), queue.value(), request.actor()));
+  }
+
+  private Response beginEvents(Request request) {
+    var wish = request.json(BulkRequest::read);
+    if (!wish.act().isOnEvents()) {
+      throw new InvalidInput("act", "is of one queue; send it to POST /queues/{queue}/bulk");
+    }
+    var replays = events.orElseThrow();
+    var selection = wish.selected().events();
+    var reached = replays.queues(selection, request.reach().queues());
+    // A token of other bots is refused: the operator did not confirm them.
+    var where = reached.stream().map(QueueName::value).sorted().collect(Collectors.joining(","));
+    if (wish.dryRun().orElse(false)) {
+      var found = replays.count(selection, reached, SAMPLES);
+      var counted =
+          new Counted(found.messages(), Long.toString(found.lastEvent()), found.samples());
+      return Response.ok(dryRun(wish, where, counted, request.actor()));
+    }
+    if (reached.isEmpty()) {
+      throw new InvalidInput("filter", "has no bot that would get the events");
+    }
+    return Response.created(start(wish, BulkTable.Target.of(reached), where, request.actor()));
   }
 
   /** The result of a dry run. */
   private record Counted(long count, String bound, List<String> samples) {}
 
-  private BulkRequest.DryRun count(BulkRequest wish, QueueName queue, Actor actor) {
-    var counted =
-        wish.act().onSession().isPresent() ? countSessions(wish, queue) : countLetters(wish, queue);
+  /** Returns the answer to a dry run, with the token that begins the same act. */
+  private BulkRequest.DryRun dryRun(BulkRequest wish, String where, Counted counted, Actor actor) {
     var token =
         tokens.sign(
             time.instant().plus(TOKEN) + "\n" + counted.count() + "\n" + counted.bound(),
             wish.act().toString(),
-            queue.value(),
+            where,
             wish.selected().json(),
             actor.name());
     return new BulkRequest.DryRun(
@@ -158,13 +219,13 @@ public final class BulkFeature implements Feature {
     return new Counted(count.letters(), Long.toString(count.highest()), samples);
   }
 
-  private BulkRun start(BulkRequest wish, QueueName queue, Actor actor) {
+  private BulkRun start(BulkRequest wish, BulkTable.Target target, String where, Actor actor) {
     var parts =
         tokens
             .verify(
                 wish.token().orElseThrow(),
                 wish.act().toString(),
-                queue.value(),
+                where,
                 wish.selected().json(),
                 actor.name())
             .map(text -> text.split("\n", 3))
@@ -175,19 +236,20 @@ public final class BulkFeature implements Feature {
                         .with(
                             "The token of the dry run has expired, or belongs to another act; count again")
                         .toException());
-    requireRoom(queue);
+    requireRoom(target);
     var id = UUID.randomUUID();
     table
         .database()
         .doInTransaction(
             connection -> {
-              BulkTable.add(connection, id, queue, wish, actor, Long.parseLong(parts[1]), parts[2]);
+              BulkTable.add(
+                  connection, id, target, wish, actor, Long.parseLong(parts[1]), parts[2]);
               AuditLog.write(
                   connection,
                   new AuditLog.Entry(
                       actor,
                       "bulk." + wish.act(),
-                      queue.value(),
+                      audited(id, target.queues().isEmpty() ? target.word() : ""),
                       wish.reason().orElse(""),
                       "bulk " + id + " over " + parts[1] + ": " + wish.selected().json()));
             });
@@ -195,17 +257,22 @@ public final class BulkFeature implements Feature {
     return table.find(id).orElseThrow().run();
   }
 
+  /** Returns the target of a run's audit entries: its queue, or the run if it replays events. */
+  private static String audited(UUID id, String queue) {
+    return queue.isEmpty() ? "bulk/" + id : queue;
+  }
+
   /**
    * Refuses a run if too many wait: runs are done one after the other, so those of one queue must
    * not delay all others.
    */
-  private void requireRoom(QueueName queue) {
-    if (table.running(queue) >= MOST_RUNNING) {
+  private void requireRoom(BulkTable.Target target) {
+    if (table.running(target) >= MOST_RUNNING) {
       throw ProblemType.CONFLICT
           .with(
               MOST_RUNNING
-                  + " runs of the queue "
-                  + queue
+                  + " runs "
+                  + target.queue().map(queue -> "of the queue " + queue).orElse("of several queues")
                   + " have not ended; wait for them or stop one")
           .toException();
     }
@@ -224,15 +291,14 @@ public final class BulkFeature implements Feature {
   }
 
   private Response show(Request request) {
-    return Response.ok(find(request));
+    return Response.ok(find(request).run());
   }
 
-  private BulkRun find(Request request) {
-    var reach = request.reach();
+  private BulkTable.Row find(Request request) {
+    var visible = request.reach().queues();
     return id(request)
         .flatMap(table::find)
-        .map(BulkTable.Row::run)
-        .filter(run -> reach.includes(QueueName.of(run.queue())))
+        .filter(row -> row.isWithin(visible))
         .orElseThrow(() -> ProblemType.NOT_FOUND.with("There is no such run").toException());
   }
 
@@ -245,19 +311,20 @@ public final class BulkFeature implements Feature {
   }
 
   private Response stop(Request request) {
-    var run = find(request);
+    var row = find(request);
+    var id = row.run().id();
+    var target = audited(id, row.queues().isEmpty() ? row.run().queue().orElse("") : "");
     table
         .database()
         .doInTransaction(
             connection -> {
-              if (BulkTable.end(connection, run.id(), "stopped", "")) {
+              if (BulkTable.end(connection, id, "stopped", "")) {
                 AuditLog.write(
                     connection,
-                    new AuditLog.Entry(
-                        request.actor(), "bulk.stop", run.queue(), "", "bulk " + run.id()));
+                    new AuditLog.Entry(request.actor(), "bulk.stop", target, "", "bulk " + id));
               }
             });
-    return Response.ok(find(request));
+    return Response.ok(find(request).run());
   }
 
   @Override

@@ -41,26 +41,20 @@ record BulkRequest(
       throw new InvalidInput("reason", "is missing; it is kept for the next person");
     }
     var selected = selected();
-    if (act.onSession().isPresent() ? selected.isForDeadLetters() : selected.isForSessions()) {
+    if (!selected.fits(act)) {
       throw new InvalidInput("filter", "does not fit the act " + act);
+    }
+    if (act.isOnEvents() && selected.equals(BulkFilter.ALL)) {
+      throw new InvalidInput("filter", "must have a field, so that not all events are sent again");
     }
   }
 
   BulkFilter selected() {
-    return filter.orElseGet(
-        () ->
-            new BulkFilter(
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty()));
+    return filter.orElse(BulkFilter.ALL);
   }
 
   /**
-   * The sessions or dead letters that the act would change.
+   * The sessions or dead letters that the act would change, or the messages that it would send.
    *
    * @param countIsExact false above 10,000
    * @param samples the first ten

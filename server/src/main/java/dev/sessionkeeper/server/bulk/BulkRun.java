@@ -9,6 +9,7 @@ import java.util.UUID;
 /**
  * A bulk run, as the API shows it.
  *
+ * @param queue left out if the run replays events to the bots of several queues
  * @param state running, stopped, finished or failed
  * @param total the number that the dry run counted
  * @param done how many it has examined
@@ -17,7 +18,7 @@ import java.util.UUID;
 record BulkRun(
     UUID id,
     String act,
-    String queue,
+    Optional<String> queue,
     RawJson filter,
     String actor,
     String reason,

@@ -11,24 +11,27 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** Stores bulk runs and their progress. */
 final class BulkTable {
   private static final String COLUMNS =
       "id, act, queue, filter, actor, reason, state, total, done, changed, last_error, created_at,"
-          + " updated_at, finished_at, source, bound, behind";
+          + " updated_at, finished_at, source, bound, behind, queues";
   private static final String ADD =
       """
-      INSERT INTO keeper.bulk (id, act, queue, filter, actor, source, reason, total, bound)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO keeper.bulk (id, act, queue, filter, actor, source, reason, total, bound, queues)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """;
   private static final String NEWEST =
       "SELECT "
           + COLUMNS
-          + " FROM keeper.bulk WHERE ?::text[] IS NULL OR queue = ANY (?)"
+          + " FROM keeper.bulk WHERE ?::text[] IS NULL OR queues <@ ? AND (queue = '' OR queue = ANY (?))"
           + " ORDER BY created_at DESC, id LIMIT 100";
   private static final String RUNNING =
       "SELECT count(*) FROM keeper.bulk WHERE state = 'running' AND queue = ?"; // bulk_running
@@ -59,12 +62,46 @@ final class BulkTable {
   /**
    * A run with the state that continues it.
    *
+   * @param queues of the bots that get events again; empty for runs of other acts
    * @param bound where the dry run ended
    * @param behind the last session or dead letter that was examined
    */
-  record Row(BulkRun run, String source, String bound, String behind) {
+  record Row(BulkRun run, Set<QueueName> queues, String source, String bound, String behind) {
+    /** Returns the queue of a run that has one. */
+    QueueName queue() {
+      return QueueName.of(run.queue().orElseThrow());
+    }
+
+    boolean isWithin(QueueFilter visible) {
+      return visible instanceof QueueFilter.All
+          || (queues.stream().allMatch(visible::includes)
+              && run.queue().map(QueueName::of).map(visible::includes).orElse(true));
+    }
+
     Actor actor() {
       return new Actor(run.actor(), source);
+    }
+  }
+
+  /**
+   * The queues of a run.
+   *
+   * @param queue the only one; empty if there are several
+   * @param queues of the bots that get events again; empty for runs of other acts
+   */
+  record Target(Optional<QueueName> queue, Set<QueueName> queues) {
+    static Target of(QueueName queue) {
+      return new Target(Optional.of(queue), Set.of());
+    }
+
+    static Target of(Set<QueueName> queues) {
+      return new Target(
+          queues.size() == 1 ? queues.stream().findFirst() : Optional.empty(), queues);
+    }
+
+    /** Returns the value of the column queue. */
+    String word() {
+      return queue.map(QueueName::value).orElse("");
     }
   }
 
@@ -75,7 +112,7 @@ final class BulkTable {
   static void add(
       Connection connection,
       UUID id,
-      QueueName queue,
+      Target target,
       BulkRequest wish,
       Actor actor,
       long total,
@@ -84,13 +121,17 @@ final class BulkTable {
     try (var statement = connection.prepareStatement(ADD)) {
       statement.setObject(1, id);
       statement.setString(2, wish.act().toString());
-      statement.setString(3, queue.value());
+      statement.setString(3, target.word());
       statement.setString(4, wish.selected().json());
       statement.setString(5, actor.name());
       statement.setString(6, actor.source());
       statement.setString(7, wish.reason().orElse(""));
       statement.setLong(8, total);
       statement.setString(9, bound);
+      statement.setArray(
+          10,
+          Columns.array(
+              connection, "text", target.queues().stream().map(QueueName::value).toList()));
       statement.executeUpdate();
     }
   }
@@ -113,6 +154,7 @@ final class BulkTable {
                 };
             statement.setArray(1, queues);
             statement.setArray(2, queues);
+            statement.setArray(3, queues);
             try (var rows = statement.executeQuery()) {
               var runs = new ArrayList<BulkRun>();
               while (rows.next()) {
@@ -124,12 +166,12 @@ final class BulkTable {
         });
   }
 
-  /** Returns how many runs of the queue have not ended. */
-  long running(QueueName queue) {
+  /** Returns how many runs of the target's queue, or of several queues, have not ended. */
+  long running(Target target) {
     return database.withConnection(
         connection -> {
           try (var statement = connection.prepareStatement(RUNNING)) {
-            statement.setString(1, queue.value());
+            statement.setString(1, target.word());
             try (var rows = statement.executeQuery()) {
               rows.next();
               return rows.getLong(1);
@@ -191,7 +233,7 @@ final class BulkTable {
         new BulkRun(
             row.getObject(1, UUID.class),
             row.getString(2),
-            row.getString(3),
+            Optional.of(row.getString(3)).filter(queue -> !queue.isEmpty()),
             new RawJson(row.getString(4)),
             row.getString(5),
             row.getString(6),
@@ -204,6 +246,9 @@ final class BulkTable {
             row.getObject(13, OffsetDateTime.class).toInstant(),
             Optional.ofNullable(row.getObject(14, OffsetDateTime.class))
                 .map(OffsetDateTime::toInstant)),
+        Arrays.stream((String[]) row.getArray(18).getArray())
+            .map(QueueName::of)
+            .collect(Collectors.toSet()),
         row.getString(15),
         row.getString(16),
         row.getString(17));

@@ -8,6 +8,7 @@ import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.jobs.JobContext;
 import dev.sessionkeeper.postgres.SearchDeadLetters;
 import dev.sessionkeeper.postgres.SearchSessions;
+import dev.sessionkeeper.server.feature.EventReplays;
 import dev.sessionkeeper.server.security.AuditLog;
 import dev.sessionkeeper.server.security.AuditedQueues;
 import dev.sessionkeeper.spi.DeadLetterQueues.Selection;
@@ -20,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executes waiting bulk runs, step by step. Each act has a transaction and an audit entry of its
- * own, and each step records its progress. After a crash the next owner of the job continues there
- * and repeats at most one step. A repeated step changes nothing, because each act finds that it was
- * done.
+ * Executes waiting bulk runs, step by step. Each step records its progress, and after a crash the
+ * next owner of the job continues there. Acts on sessions and dead letters are done and audited one
+ * by one: at most one step is repeated, and each act finds that it was done. Events are sent in the
+ * transaction that records the progress, so none is sent twice.
  */
 final class WorkThrough {
   private static final int STEP = 50;
@@ -33,13 +34,19 @@ final class WorkThrough {
   private final SearchSessions sessions;
   private final SearchDeadLetters letters;
   private final AuditedQueues audited;
+  private final Optional<EventReplays> events;
 
   WorkThrough(
-      BulkTable table, SearchSessions sessions, SearchDeadLetters letters, AuditedQueues audited) {
+      BulkTable table,
+      SearchSessions sessions,
+      SearchDeadLetters letters,
+      AuditedQueues audited,
+      Optional<EventReplays> events) {
     this.table = table;
     this.sessions = sessions;
     this.letters = letters;
     this.audited = audited;
+    this.events = events;
   }
 
   /** Executes runs until none waits or this process loses the job. */
@@ -58,6 +65,10 @@ final class WorkThrough {
   private void step(BulkTable.Row row, JobContext job) {
     try {
       var act = BulkAct.valueOf(constant(row.run().act()));
+      if (act.isOnEvents()) {
+        sendEvents(row, job);
+        return;
+      }
       var step = act.onSession().isPresent() ? onSessions(row, act) : onLetters(row, act);
       job.inFencedTransaction(
           connection ->
@@ -78,6 +89,40 @@ final class WorkThrough {
     }
   }
 
+  /**
+   * Sends the next events again. Messages and progress are one transaction, so that a step is never
+   * repeated.
+   */
+  private void sendEvents(BulkTable.Row row, JobContext job) {
+    var replays =
+        events.orElseThrow(() -> new IllegalStateException("This server keeps no events any more"));
+    var id = row.run().id();
+    var selection = BulkFilter.parse(row.run().filter().text()).events();
+    long behind = row.behind().isEmpty() ? 0 : Long.parseLong(row.behind());
+    try {
+      job.inFencedTransaction(
+          connection -> {
+            var step =
+                replays.send(
+                    connection, id, selection, row.queues(), behind, Long.parseLong(row.bound()));
+            if (!BulkTable.advance(
+                connection, id, Long.toString(step.behind()), step.examined(), step.sent())) {
+              throw new StoppedMeanwhile();
+            }
+            return step.isLast() && BulkTable.end(connection, id, "finished", "");
+          });
+    } catch (StoppedMeanwhile e) {
+      log.debug("The bulk run {} was stopped during a step, which is undone", id);
+      return;
+    }
+    replays.committed(row.queues());
+  }
+
+  /** Rolls a step back because an operator stopped its run. */
+  private static final class StoppedMeanwhile extends RuntimeException {
+    private static final long serialVersionUID = 1;
+  }
+
   private static String constant(String word) {
     return word.replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
   }
@@ -86,7 +131,7 @@ final class WorkThrough {
   private record Step(String behind, int done, int changed, boolean isLast) {}
 
   private Step onSessions(BulkTable.Row row, BulkAct act) {
-    var queue = QueueName.of(row.run().queue());
+    var queue = row.queue();
     var filter = BulkFilter.parse(row.run().filter().text());
     var cursor = Optional.of(row.behind()).filter(text -> !text.isEmpty());
     var page = sessions.page(queue, filter.sessions(), new Page.Request(STEP, cursor)).page();
@@ -124,7 +169,7 @@ final class WorkThrough {
   }
 
   private Step onLetters(BulkTable.Row row, BulkAct act) {
-    var queue = QueueName.of(row.run().queue());
+    var queue = row.queue();
     var filter = BulkFilter.parse(row.run().filter().text()).deadLetters();
     long behind = row.behind().isEmpty() ? 0 : Long.parseLong(row.behind());
     var found = letters.oldest(queue, filter.upTo(Long.parseLong(row.bound())), behind, STEP);
@@ -141,12 +186,12 @@ final class WorkThrough {
     return audited.replay(
         queue,
         new Selection.OfMessages(ids),
-        count ->
+        (target, what) ->
             AuditLog.Entry.of(
                 row.actor(),
                 "dead-letters.replay",
-                queue.value(),
-                count + " of bulk " + row.run().id() + "; " + row.run().reason()));
+                target,
+                row.run().reason() + "; " + what + " (bulk " + row.run().id() + ")"));
   }
 
   private int discard(BulkTable.Row row, QueueName queue, List<SearchDeadLetters.Named> found) {

@@ -8,9 +8,29 @@ import dev.sessionkeeper.server.http.Scope;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Shows bulk acts: count, confirm, watch, stop. */
 final class BulkScreen {
+  /** The act that sends events to their bots again. */
+  static final String EVENTS = "replayEvents";
+
+  /** The fields that the confirmation sends again. */
+  private static final List<String> KEPT =
+      List.of(
+          "act",
+          "queue",
+          "status",
+          "prefix",
+          "sessionId",
+          "reasonHas",
+          "fingerprint",
+          "bot",
+          "repository",
+          "type",
+          "from",
+          "to");
+
   private final Pages pages;
   private final Api api;
 
@@ -46,40 +66,37 @@ final class BulkScreen {
   private Response count(Request request, Map<String, String> fields) throws Exception {
     var wish = wish(fields);
     wish.put("dryRun", true);
-    var queue = fields.getOrDefault("queue", "");
-    var counted = api.post(request, wish, "queues", queue, "bulk");
+    var counted = api.post(request, wish, path(fields));
     var kept = new LinkedHashMap<String, String>();
-    for (var name :
-        List.of(
-            "act",
-            "queue",
-            "status",
-            "prefix",
-            "sessionId",
-            "reasonHas",
-            "fingerprint",
-            "from",
-            "to")) {
-      kept.put(name, fields.getOrDefault(name, ""));
-    }
-    boolean isOfLetters = !fields.containsKey("status");
+    KEPT.forEach(name -> kept.putAll(Api.query(name, fields.getOrDefault(name, ""))));
+    var act = fields.getOrDefault("act", "");
     return pages.show(
         request,
         "confirm.jte",
-        new Pages.Head("Confirm", "queues", ""),
+        new Pages.Head("Confirm", act.equals(EVENTS) ? "events" : "queues", ""),
         Map.of(
-            "counted",
-            counted,
-            "act",
-            fields.getOrDefault("act", ""),
-            "queue",
-            queue,
-            "fields",
-            kept,
-            "back",
-            isOfLetters
-                ? Links.deadLetters(queue)
-                : Links.queue(queue, fields.getOrDefault("status", ""))));
+            "counted", counted,
+            "act", act,
+            "queue", fields.getOrDefault("queue", ""),
+            "fields", kept,
+            "back", back(fields)));
+  }
+
+  /** Returns the list from which the reader came. */
+  private static String back(Map<String, String> fields) {
+    var queue = fields.getOrDefault("queue", "");
+    if (fields.getOrDefault("act", "").equals(EVENTS)) {
+      return Links.with("/ui/events", EventsScreen.filterOf(fields));
+    }
+    return fields.containsKey("status")
+        ? Links.queue(queue, fields.getOrDefault("status", ""))
+        : Links.deadLetters(queue);
+  }
+
+  private static String[] path(Map<String, String> fields) {
+    return fields.getOrDefault("act", "").equals(EVENTS)
+        ? new String[] {"bulk"}
+        : new String[] {"queues", fields.getOrDefault("queue", ""), "bulk"};
   }
 
   private Response start(Request request, Map<String, String> fields) throws Exception {
@@ -88,11 +105,19 @@ final class BulkScreen {
     var wish = wish(fields);
     wish.put("token", fields.getOrDefault("token", ""));
     wish.put("reason", fields.get("reason"));
-    var run = api.post(request, wish, "queues", fields.getOrDefault("queue", ""), "bulk");
+    var run = api.post(request, wish, path(fields));
     return pages.tell(
         Links.bulk(run.text("id")),
-        "It has begun, and goes on when you leave this page.",
-        Links.audit(run.text("queue")));
+        "The run has begun. It continues when you leave this page.",
+        audit(run));
+  }
+
+  /**
+   * Returns the audit entries of a run: they are on its queue, or on the run if it sends events.
+   */
+  private static String audit(Data run) {
+    return Links.audit(
+        run.text("act").equals(EVENTS) ? "bulk/" + run.text("id") : run.text("queue"));
   }
 
   private Response stop(Request request, Map<String, String> fields) throws Exception {
@@ -100,8 +125,8 @@ final class BulkScreen {
     var run = api.post(request.because(SessionScreen.reason(fields)), Map.of(), "bulk", id, "stop");
     return pages.tell(
         Links.bulk(id),
-        run.text("state").equals("stopped") ? "It is stopped." : "It had ended before.",
-        Links.audit(run.text("queue")));
+        run.text("state").equals("stopped") ? "The run is stopped." : "The run had ended before.",
+        audit(run));
   }
 
   private static Map<String, Object> wish(Map<String, String> fields) {
@@ -112,12 +137,41 @@ final class BulkScreen {
             "sessionId", fields.getOrDefault("sessionId", ""),
             "reason", fields.getOrDefault("reasonHas", ""),
             "fingerprint", fields.getOrDefault("fingerprint", ""),
-            "from", fields.getOrDefault("from", ""),
-            "to", fields.getOrDefault("to", ""));
+            "bot", fields.getOrDefault("bot", ""),
+            "repository", fields.getOrDefault("repository", ""),
+            "type", fields.getOrDefault("type", ""),
+            "from", DeadLettersScreen.instant(fields.getOrDefault("from", "")),
+            "to", DeadLettersScreen.instant(fields.getOrDefault("to", "")));
     var wish = new LinkedHashMap<String, Object>();
     wish.put("act", fields.getOrDefault("act", ""));
     wish.put("filter", filter);
     return wish;
+  }
+
+  /** Returns the fields of a filter in words. */
+  static String filter(Data filter) {
+    var fields =
+        filter.members().entrySet().stream()
+            .map(field -> word(field.getKey()) + " " + filter.text(field.getKey()))
+            .collect(Collectors.joining(", "));
+    return fields.isEmpty() ? "all" : fields;
+  }
+
+  private static String word(String field) {
+    return switch (field) {
+      case "sessionId" -> "session";
+      case "eventId" -> "event";
+      case "fingerprint" -> "cause";
+      case "reason" -> "error or reason has";
+      case "prefix" -> "session begins with";
+      default -> field;
+    };
+  }
+
+  /** Returns the heading of the samples of a dry run. */
+  static String samples(String act, long count) {
+    var noun = act.equals(EVENTS) ? Show.plural(count, "event", "events") : Show.count(count);
+    return act.equals(EVENTS) ? "The oldest " + noun : "The first " + noun + " of them";
   }
 
   static String effect(String act, long count) {
@@ -125,6 +179,9 @@ final class BulkScreen {
       case "replay" ->
           Show.plural(count, "dead letter goes", "dead letters go")
               + " back to their old places and begin at attempt 1.";
+      case EVENTS ->
+          Show.plural(count, "message goes", "messages go")
+              + " to their bots once more, each at the end of its session and marked as replayed.";
       case "discard" ->
           Show.plural(count, "dead letter is", "dead letters are")
               + " gone afterwards. Nothing brings them back.";

@@ -30,7 +30,8 @@ record Chart(String key, String title, String now, List<Line> lines, List<List<S
     var charts = new ArrayList<Chart>();
     var in = samples.texts("in");
     var out = samples.texts("out");
-    if (!in.isEmpty()) {
+    // Without rates the provider cannot tell them, unless the first sample is still to come.
+    if (!in.isEmpty() || samples.texts("at").isEmpty()) {
       charts.add(
           chart(
               "rates",

@@ -36,6 +36,7 @@ final class DeadLettersScreen {
             .query("fingerprint", "Only dead letters of this cause")
             .query("from", "That died at this time or later, in UTC")
             .query("to", "That died before this time, in UTC")
+            .query("order", "newest or oldest first")
             .query("cursor", "The next page"),
         pages.get(PATH + "/{id}", Role.READ, Scope.queue(), this::show),
         pages.get(PATH + "/{id}/body", Role.READ, Scope.queue(), this::download),
@@ -55,8 +56,13 @@ final class DeadLettersScreen {
     var cursor = query.getOrDefault("cursor", "");
     boolean isFirst = cursor.isEmpty() && filter.values().stream().allMatch(String::isEmpty);
     var model = new LinkedHashMap<String, Object>();
+    boolean canSearch = api.has("GET", "/queues/{queue}/dead-letters/search");
+    // Queues elsewhere list their dead letters in one direction only.
+    boolean isOldest = !canSearch || query.getOrDefault("order", "").equals("oldest");
     model.put("queue", queue);
     model.put("filter", filter);
+    model.put("isOldest", isOldest);
+    model.put("canSort", canSearch);
     model.put("isFirst", cursor.isEmpty());
     model.put("canBulk", api.has("POST", "/queues/{queue}/bulk"));
     model.put(
@@ -75,12 +81,13 @@ final class DeadLettersScreen {
                 "fingerprint", filter.getOrDefault("fingerprint", ""),
                 "from", instant(filter.getOrDefault("from", "")),
                 "to", instant(filter.getOrDefault("to", "")),
+                "order", canSearch && isOldest ? "oldest" : "",
                 "limit", "50",
                 "cursor", cursor),
             "queues",
             queue,
             "dead-letters",
-            api.has("GET", "/queues/{queue}/dead-letters/search") ? "search" : ""));
+            canSearch ? "search" : ""));
     return pages.show(
         request, "deadletters.jte", new Pages.Head("Dead letters", "queues", queue, 5), model);
   }
@@ -180,7 +187,7 @@ final class DeadLettersScreen {
             + (done.number("replayed") == 1
                 ? "The message is back in its old place."
                 : "The message was not put back: it is no dead letter any more."),
-        Links.audit(queue));
+        Links.audit(session.isEmpty() ? queue : queue + "/" + session));
   }
 
   private Response replaySession(Request request, Map<String, String> fields) throws Exception {

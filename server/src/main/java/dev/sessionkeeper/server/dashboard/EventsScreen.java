@@ -11,11 +11,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 
 /** Shows GitHub events, and the bots that received them. */
 final class EventsScreen {
-  private static final List<String> FILTERS = List.of("repository", "type", "bot", "sessionId");
+  private static final List<String> FILTERS =
+      List.of("repository", "type", "bot", "sessionId", "from", "to");
 
   private final Pages pages;
   private final Api api;
@@ -33,8 +33,6 @@ final class EventsScreen {
     return List.of(
         list.query("cursor", "The next page"),
         pages.get("/ui/events/{id}", Role.READ, Scope.queues(), this::show),
-        pages.form("/ui/events/count", Role.OPERATE, Scope.queues(), this::count),
-        pages.form("/ui/events/replay", Role.OPERATE, Scope.queues(), this::replayAll),
         pages.form("/ui/events/{id}/replay", Role.OPERATE, Scope.queues(), this::replay),
         pages.get(
             "/ui/bots", Role.READ, Scope.queues(), request -> bots(request, Data.NOTHING, "", "")),
@@ -46,7 +44,8 @@ final class EventsScreen {
     FILTERS.forEach(name -> filter.put(name, request.query().getOrDefault(name, "").strip()));
     var cursor = request.query().getOrDefault("cursor", "");
     var query = new LinkedHashMap<>(Api.query("limit", "50", "cursor", cursor));
-    filter.forEach((name, value) -> query.putAll(Api.query(name, value)));
+    filter.forEach(
+        (name, value) -> query.putAll(Api.query(name, DeadLettersScreen.instant(value))));
     return pages.show(
         request,
         "events.jte",
@@ -54,6 +53,7 @@ final class EventsScreen {
         Map.of(
             "data", api.get(request, query, "events"),
             "filter", filter,
+            "canBulk", api.has("POST", "/bulk"),
             "isFirst", cursor.isEmpty()));
   }
 
@@ -150,42 +150,8 @@ final class EventsScreen {
         Links.with("/ui/access", Map.of("action", "events.replay")));
   }
 
-  /** Counts the messages that a replay of these events would create; changes nothing. */
-  private Response count(Request request, Map<String, String> fields) throws Exception {
-    var filter = filterOf(fields);
-    var wish = new LinkedHashMap<String, Object>(filter);
-    wish.put("dryRun", true);
-    var counted = api.post(request, wish, "events", "replay");
-    return pages.show(
-        request,
-        "replayevents.jte",
-        new Pages.Head("Replay events", "events", ""),
-        Map.of(
-            "count",
-            counted.number("wouldReplay"),
-            "filter",
-            filter,
-            "replayId",
-            UUID.randomUUID().toString(),
-            "back",
-            Links.with("/ui/events", filter)));
-  }
-
-  private Response replayAll(Request request, Map<String, String> fields) throws Exception {
-    SessionScreen.requireReason(fields);
-    SessionScreen.requireTyped(fields);
-    var wish = new LinkedHashMap<String, Object>(filterOf(fields));
-    wish.put("reason", fields.get("reason"));
-    // The form carries an id, so submitting it twice replays once.
-    wish.putAll(Api.query("replayId", fields.getOrDefault("replayId", "")));
-    var done = api.post(request, wish, "events", "replay");
-    return pages.tell(
-        Links.with("/ui/events", filterOf(fields)),
-        Show.plural(done.number("replayed"), "message was", "messages were") + " sent again.",
-        Links.with("/ui/access", Map.of("action", "events.replay")));
-  }
-
-  private static Map<String, String> filterOf(Map<String, String> fields) {
+  /** Returns the filters among these fields, without the blank ones. */
+  static Map<String, String> filterOf(Map<String, String> fields) {
     var filter = new LinkedHashMap<String, String>();
     FILTERS.forEach(name -> filter.putAll(Api.query(name, fields.getOrDefault(name, "").strip())));
     return filter;

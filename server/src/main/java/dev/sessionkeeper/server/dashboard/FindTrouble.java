@@ -1,5 +1,6 @@
 package dev.sessionkeeper.server.dashboard;
 
+import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.server.http.Request;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,15 +22,39 @@ final class FindTrouble {
 
   List<Trouble> find(Request request, List<Data> queues) throws Exception {
     var troubles = new ArrayList<Trouble>();
-    parked(request, queues, troubles);
-    blocked(request, queues, troubles);
+    look("Sessions", "/ui/queues", troubles, () -> parked(request, queues, troubles));
+    look("Sessions", "/ui/queues", troubles, () -> blocked(request, queues, troubles));
     dead(queues, troubles);
-    jobs(request, troubles);
-    usage(request, troubles);
-    hold(request, troubles);
-    bots(request, troubles);
-    nodes(request, troubles);
+    look("Jobs", "/ui/jobs", troubles, () -> jobs(request, troubles));
+    look("Usage", "/ui/usage", troubles, () -> usage(request, troubles));
+    look("Metering", "/ui/usage", troubles, () -> hold(request, troubles));
+    look("Bots", "/ui/bots", troubles, () -> bots(request, troubles));
+    look("Nodes", "/ui/system", troubles, () -> nodes(request, troubles));
     return troubles;
+  }
+
+  /** A part of the search. */
+  private interface Look {
+    void run() throws Exception;
+  }
+
+  /**
+   * Looks at one part. A part that fails is a trouble by itself and hides no other; without the
+   * store no part can be looked at.
+   */
+  private static void look(String what, String link, List<Trouble> troubles, Look look)
+      throws Exception {
+    try {
+      look.run();
+    } catch (KeeperException.Rejected e) {
+      troubles.add(
+          new Trouble(
+              "bad",
+              what + " cannot be looked at",
+              Show.line(String.valueOf(e.getMessage()).replaceFirst("^\\[SK-\\d+] ", ""), 160),
+              link,
+              List.of()));
+    }
   }
 
   private void parked(Request request, List<Data> queues, List<Trouble> troubles) throws Exception {
@@ -47,7 +72,9 @@ final class FindTrouble {
         new Trouble(
             "bad",
             Show.plural(parked, "parked session", "parked sessions"),
-            "They stand still until a person resumes them.",
+            parked == 1
+                ? "It stands still until a person resumes it."
+                : "They stand still until a person resumes them.",
             first(queues, queue -> queue.number("parked")),
             items));
   }
@@ -122,7 +149,9 @@ final class FindTrouble {
           new Trouble(
               "warn",
               Show.plural(dead, "dead letter", "dead letters"),
-              "They failed too often, or a person set them aside. Repair and replay them.",
+              dead == 1
+                  ? "It failed too often, or a person set it aside. Repair and replay it."
+                  : "They failed too often, or a person set them aside. Repair and replay them.",
               items.getFirst().link(),
               items));
     }
@@ -148,7 +177,7 @@ final class FindTrouble {
           new Trouble(
               "warn",
               Show.plural(failing.size(), "failing job", "failing jobs"),
-              "Their last runs failed.",
+              failing.size() == 1 ? "Its last run failed." : "Their last runs failed.",
               "/ui/jobs",
               failing));
     }
@@ -202,7 +231,9 @@ final class FindTrouble {
           new Trouble(
               "bad",
               Show.plural(dead.size(), "dead endpoint", "dead endpoints"),
-              "Their bots get nothing until they answer again.",
+              dead.size() == 1
+                  ? "Its bot gets nothing until it answers again."
+                  : "Their bots get nothing until they answer again.",
               "/ui/bots",
               dead));
     }
@@ -223,7 +254,7 @@ final class FindTrouble {
           new Trouble(
               "warn",
               Show.plural(silent.size(), "silent node", "silent nodes"),
-              "They did not say that they end, and were not heard of for a while.",
+              "No word for a while, and no sign of a planned end.",
               "/ui/system",
               silent));
     }

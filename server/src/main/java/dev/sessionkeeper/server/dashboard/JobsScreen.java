@@ -78,6 +78,15 @@ final class JobsScreen {
     return String.format(Locale.ROOT, "%.2f", Math.clamp(left, 0.0, 1.0));
   }
 
+  /** Says what follows when runs were missed, for example while no server ran. */
+  static String misfire(String misfire) {
+    return switch (misfire) {
+      case "coalesce" -> "one run for all of them";
+      case "skip" -> "skipped";
+      default -> "each is made up for";
+    };
+  }
+
   static String took(Data run) {
     return run.has("endedAt")
         ? Show.duration(

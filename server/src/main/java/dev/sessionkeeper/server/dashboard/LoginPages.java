@@ -109,6 +109,14 @@ final class LoginPages {
     var next = Links.local(fields.getOrDefault("next", Links.OVERVIEW));
     try {
       var login = guard.login(fields.getOrDefault("key", "").strip());
+      if (!guard.mayRead(login)) {
+        return form(
+            request,
+            403,
+            next,
+            "This credential may not read, so no page opens for it. Use one with the role read,"
+                + " operate or admin.");
+      }
       note(
           request,
           login,

@@ -211,6 +211,7 @@ final class QueueScreen {
       case "deadLetterHead" -> "Dead-letter the first message";
       case "replay" -> "Replay";
       case "discard" -> "Discard";
+      case BulkScreen.EVENTS -> "Replay events";
       default -> act;
     };
   }

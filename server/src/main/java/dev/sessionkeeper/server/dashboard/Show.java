@@ -83,7 +83,7 @@ final class Show {
     if (seconds < 1) {
       return positive.toMillis() + " ms";
     }
-    if (seconds < 120) {
+    if (seconds < 60) {
       return seconds + " s";
     }
     if (seconds < 2 * 3600) {
@@ -131,6 +131,12 @@ final class Show {
   /** Returns a count with its noun in the singular or plural. */
   static String plural(long count, String one, String many) {
     return count(count) + " " + (count == 1 ? one : many);
+  }
+
+  /** Returns the detail of a problem as a sentence; the advice beneath says to try again. */
+  static String sentence(String detail) {
+    var text = detail.replaceFirst("; try again\\.?$", "");
+    return text.isEmpty() || text.matches("(?s).*[.!?:]") ? text : text + ".";
   }
 
   /** The first line of a text, shortened. */

@@ -15,6 +15,8 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Shows registered sessions and their usage: the proof and the batches. */
 final class UsageScreen {
@@ -62,6 +64,7 @@ final class UsageScreen {
     var cursor = request.query().getOrDefault("cursor", "");
     var query = new LinkedHashMap<>(Api.query("limit", "50", "cursor", cursor));
     filter.forEach((name, value) -> query.putAll(Api.query(name, value)));
+    var samples = api.find(request, Map.of(), "samples", "sessions");
     return pages.show(
         request,
         "registry.jte",
@@ -70,8 +73,16 @@ final class UsageScreen {
             "data", api.get(request, query, "sessions"),
             "filter", filter,
             "isFirst", cursor.isEmpty(),
-            "kinds", api.find(request, Map.of(), "samples", "sessions").flatMap(Chart::kinds),
+            "kinds", samples.flatMap(Chart::kinds),
+            "names", kindNames(samples),
             "maySend", request.may(Role.SEND)));
+  }
+
+  /** Returns the name of each kind of session by its number. */
+  private static Map<String, String> kindNames(Optional<Data> samples) {
+    return samples.stream()
+        .flatMap(counted -> counted.list("kinds").stream())
+        .collect(Collectors.toMap(kind -> kind.text("kind"), kind -> kind.text("name")));
   }
 
   private Response act(Request request, Map<String, String> fields) throws Exception {
@@ -133,6 +144,8 @@ final class UsageScreen {
             tenant,
             "from",
             since,
+            "names",
+            kindNames(api.find(request, Map.of(), "samples", "sessions")),
             "isFirst",
             cursor.isEmpty()));
   }
@@ -193,10 +206,10 @@ final class UsageScreen {
     var sent =
         amount(tenant, "acknowledged").add(amount(tenant, "pending")).add(amount(tenant, "dead"));
     return List.of(
-        bar("Time of sessions", whole, whole),
-        bar("Ledger, and to come", amount(tenant, "ledger").add(toCome), whole),
-        bar("Batches, and to come", amount(tenant, "batches").add(toCome), whole),
-        bar("Deliveries, and to come", sent.add(toCome), whole));
+        bar("Sessions: time of use", whole, whole),
+        bar("Ledger + not yet metered", amount(tenant, "ledger").add(toCome), whole),
+        bar("Batches + not yet metered", amount(tenant, "batches").add(toCome), whole),
+        bar("Deliveries + not yet metered", sent.add(toCome), whole));
   }
 
   private static Bar bar(String name, BigDecimal amount, BigDecimal whole) {

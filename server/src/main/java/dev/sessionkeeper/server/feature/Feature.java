@@ -48,6 +48,11 @@ public interface Feature extends AutoCloseable {
    */
   default void drain() {}
 
+  /** Returns the replays of stored events, if the feature keeps events. */
+  default Optional<EventReplays> eventReplays() {
+    return Optional.empty();
+  }
+
   /** Registers the scheduled work of the feature. Called once, on servers with a database. */
   default void schedule(Jobs jobs) {}
 

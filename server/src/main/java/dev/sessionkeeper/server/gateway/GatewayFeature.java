@@ -7,6 +7,7 @@ import dev.sessionkeeper.postgres.PostgresOptions;
 import dev.sessionkeeper.postgres.PostgresQueueProvider;
 import dev.sessionkeeper.server.config.ConfigError;
 import dev.sessionkeeper.server.config.KeeperConfig;
+import dev.sessionkeeper.server.feature.EventReplays;
 import dev.sessionkeeper.server.feature.Feature;
 import dev.sessionkeeper.server.http.Route;
 import dev.sessionkeeper.spi.QueueProvider;
@@ -37,6 +38,7 @@ public final class GatewayFeature implements Feature {
   private final boolean isElsewhere;
   private final LimitHolds limits;
   private final List<Route> routes;
+  private final ReplayEvents replays;
   private volatile Duration retention;
 
   private GatewayFeature(Context context, DataSource source) {
@@ -65,11 +67,11 @@ public final class GatewayFeature implements Feature {
     var letters = new ReplayDeadLetters(queues);
     var accept = new AcceptDelivery(database, outbox, GROUPS);
     meters.line(accept::waiting);
-    var replay = new ReplayEvents(database, outbox, letters, () -> bots.current().bots());
+    replays = new ReplayEvents(database, outbox, letters, () -> bots.current().bots());
     routes =
         Stream.of(
                 new WebhookRoutes(bots::current, accept, letters, meters).routes(),
-                new EventRoutes(new FindEvents(database, () -> bots.current().bots()), replay)
+                new EventRoutes(new FindEvents(database, () -> bots.current().bots()), replays)
                     .routes())
             .flatMap(List::stream)
             .toList();
@@ -124,6 +126,11 @@ public final class GatewayFeature implements Feature {
   @Override
   public List<Route> routes() {
     return routes;
+  }
+
+  @Override
+  public Optional<EventReplays> eventReplays() {
+    return Optional.of(replays);
   }
 
   @Override

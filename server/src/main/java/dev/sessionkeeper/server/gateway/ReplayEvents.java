@@ -8,7 +8,9 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.github.Bot;
 import dev.sessionkeeper.github.BuildMessage;
 import dev.sessionkeeper.github.GitHubEvent;
+import dev.sessionkeeper.server.feature.EventReplays;
 import dev.sessionkeeper.server.gateway.ReplayTable.Replay;
+import dev.sessionkeeper.server.http.QueueFilter;
 import dev.sessionkeeper.server.http.Reach;
 import dev.sessionkeeper.server.json.InvalidInput;
 import dev.sessionkeeper.store.Actor;
@@ -17,6 +19,7 @@ import dev.sessionkeeper.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -34,7 +37,7 @@ import java.util.stream.Collectors;
  * <p>Each step is a transaction that also records the progress: after a crash the same request
  * continues, and after it has finished the same request does nothing.
  */
-final class ReplayEvents {
+final class ReplayEvents implements EventReplays {
   private static final int STEP = 100;
   private static final long STEP_BYTES = 8L << 20;
 
@@ -104,34 +107,102 @@ final class ReplayEvents {
     if (replay.finished()) {
       return replay;
     }
-    var seqs =
-        KeptEvents.seqs(
-            connection, conditions, replay.nextSeq(), replay.lastSeq(), STEP, STEP_BYTES);
-    var events = new ArrayList<KeptEvents.Kept>();
-    for (long seq : seqs) {
-      KeptEvents.read(connection, seq).ifPresent(events::add);
-    }
-    var wanted = new ArrayList<Wanted>();
-    var sessions = new LinkedHashSet<String>();
-    for (var kept : events) {
-      var its = routedBots(connection, kept.seq(), targets);
-      wanted.add(new Wanted(kept, its));
-      sessions.addAll(StoreDeliveries.sessionsToLock(kept.event(), its));
-    }
-    EventTable.lock(connection, sessions, AcceptDelivery.ALONE);
-    int messages = send(connection, id, wanted, used);
+    var sent = send(connection, id, conditions, targets, replay.nextSeq(), replay.lastSeq(), used);
     ReplayTable.advance(
-        connection,
-        id,
-        seqs.isEmpty() ? replay.lastSeq() + 1 : seqs.getLast() + 1,
-        (int) wanted.stream().filter(one -> !one.bots().isEmpty()).count(),
-        messages,
-        seqs.isEmpty());
+        connection, id, sent.behind() + 1, sent.events(), sent.sent(), sent.isLast());
     return ReplayTable.forUpdate(connection, id);
   }
 
   /** An event and the bots that get it again. */
   private record Wanted(KeptEvents.Kept kept, List<Bot> bots) {}
+
+  /** The result of a step; {@code examined} counts what it should send. */
+  private record Sent(long behind, int events, int examined, int sent, boolean isLast) {}
+
+  private Sent send(
+      Connection connection,
+      UUID id,
+      Conditions conditions,
+      List<Bot> targets,
+      long from,
+      long to,
+      Set<QueueName> used)
+      throws SQLException {
+    var seqs = KeptEvents.seqs(connection, conditions, from, to, STEP, STEP_BYTES);
+    var wanted = new ArrayList<Wanted>();
+    var sessions = new LinkedHashSet<String>();
+    int examined = 0;
+    for (long seq : seqs) {
+      var its = routedBots(connection, seq, targets);
+      examined += its.size();
+      var kept =
+          its.isEmpty() ? Optional.<KeptEvents.Kept>empty() : KeptEvents.read(connection, seq);
+      if (kept.isPresent()) {
+        wanted.add(new Wanted(kept.get(), its));
+        sessions.addAll(StoreDeliveries.sessionsToLock(kept.get().event(), its));
+      }
+    }
+    EventTable.lock(connection, sessions, AcceptDelivery.ALONE);
+    int messages = send(connection, id, wanted, used);
+    return new Sent(
+        seqs.isEmpty() ? to : seqs.getLast(), wanted.size(), examined, messages, seqs.isEmpty());
+  }
+
+  @Override
+  public Set<QueueName> queues(Selection selection, QueueFilter visible) {
+    return targets(selection.bot(), visible).stream().map(Bot::queue).collect(Collectors.toSet());
+  }
+
+  @Override
+  public Counted count(Selection selection, Set<QueueName> queues, int samples) {
+    var names = names(targets(selection, queues));
+    var conditions = query(selection).conditions();
+    long last = database.withConnection(ReplayTable::newestEvent);
+    conditions.add("e.seq <= ?", last);
+    return new Counted(
+        CountRoutes.count(database, conditions, names),
+        last,
+        CountRoutes.samples(database, conditions, names, samples));
+  }
+
+  @Override
+  public Step send(
+      Connection connection,
+      UUID run,
+      Selection selection,
+      Set<QueueName> queues,
+      long behind,
+      long lastEvent)
+      throws SQLException {
+    var conditions = query(selection).conditions();
+    var targets = targets(selection, queues);
+    var sent = send(connection, run, conditions, targets, behind + 1, lastEvent, new HashSet<>());
+    return new Step(sent.behind(), sent.examined(), sent.sent(), sent.isLast());
+  }
+
+  @Override
+  public void committed(Collection<QueueName> queues) {
+    outbox.committed(queues);
+  }
+
+  private static EventQuery query(Selection selection) {
+    return new EventQuery(
+        selection.eventId(),
+        selection.bot(),
+        selection.repository(),
+        selection.sessionId(),
+        selection.type(),
+        selection.from(),
+        selection.to());
+  }
+
+  /** Returns today's bots of these queues; a bot may have left the configuration meanwhile. */
+  private List<Bot> targets(Selection selection, Set<QueueName> queues) {
+    return bots.get().stream()
+        .filter(bot -> queues.contains(bot.queue()))
+        .filter(bot -> selection.bot().map(bot.name()::equals).orElse(true))
+        .toList();
+  }
 
   private int send(Connection connection, UUID replay, List<Wanted> wanted, Set<QueueName> used)
       throws SQLException {
@@ -235,11 +306,15 @@ final class ReplayEvents {
 
   /** Returns today's bots that the request selects and the caller may see. */
   private List<Bot> targets(EventReplayRequest wish, Reach reach) {
-    var visible = bots.get().stream().filter(bot -> reach.includes(bot.queue())).toList();
-    if (wish.bot().isEmpty()) {
+    return targets(wish.bot(), reach.queues());
+  }
+
+  private List<Bot> targets(Optional<String> asked, QueueFilter within) {
+    var visible = bots.get().stream().filter(bot -> within.includes(bot.queue())).toList();
+    if (asked.isEmpty()) {
       return visible;
     }
-    var name = wish.bot().get();
+    var name = asked.get();
     return visible.stream()
         .filter(bot -> bot.name().equals(name))
         .findFirst()
@@ -249,7 +324,11 @@ final class ReplayEvents {
 
   private static InvalidInput unknown(List<Bot> visible) {
     var names = visible.stream().map(Bot::name).collect(Collectors.joining(", "));
-    return new InvalidInput("bot", "must be a bot of the configuration: " + names);
+    return new InvalidInput(
+        "bot",
+        names.isEmpty()
+            ? "is not known: the configuration has no bot that this credential may see"
+            : "must be a bot of the configuration: " + names);
   }
 
   private static Set<String> names(List<Bot> bots) {

@@ -17,6 +17,8 @@ final class ReplayTable {
           + " WHERE request_key = ? AND (id = ?"
           + " OR requested_at > clock_timestamp() - interval '10 minutes')"
           + " ORDER BY requested_at DESC LIMIT 1"; // github_replay_key
+  private static final String NEWEST_EVENT =
+      "SELECT COALESCE(max(seq), 0) FROM keeper.github_event"; // pkey
   private static final String FOR_UPDATE = COLUMNS + " WHERE id = ? FOR UPDATE"; // pkey
   private static final String INSERT =
       """
@@ -69,6 +71,15 @@ final class ReplayTable {
       statement.executeUpdate();
     }
     return forUpdate(connection, added.id());
+  }
+
+  /** Returns the sequence number of the newest event; 0 if there is none. */
+  static long newestEvent(Connection connection) throws SQLException {
+    try (var statement = connection.prepareStatement(NEWEST_EVENT);
+        var rows = statement.executeQuery()) {
+      rows.next();
+      return rows.getLong(1);
+    }
   }
 
   /** Returns the replay, locked for this transaction. */

@@ -20,6 +20,7 @@ import dev.sessionkeeper.store.AuditLog;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -42,13 +43,13 @@ final class DeadLetterSearchRoutes {
   List<Route> routes() {
     return List.of(
         Route.get("/queues/{queue}/dead-letters/search", Role.READ, Scope.queue(), this::search)
-            .summary(
-                "Dead letters, newest first, with filters for cause and time; at most 8 MB on a page")
-            .query("sessionId", "Only dead letters of this session")
-            .query("reason", "Only dead letters whose reason or last error contains this text")
-            .query("fingerprint", "Only dead letters of this cause")
-            .query("from", "Only dead letters of this time or later")
-            .query("to", "Only dead letters before this time")
+            .summary("Dead letters by age and by what they died of; at most 8 MB on a page")
+            .query("sessionId", "Of this session only")
+            .query("reason", "Whose reason or last error has this text")
+            .query("fingerprint", "Of this group")
+            .query("from", "Died at this time or later")
+            .query("to", "Died before this time")
+            .query("order", "newest or oldest first; newest unless named")
             .query("limit", "Dead letters per page, 1 to 1000")
             .query("cursor", "nextCursor of the previous page")
             .answers(200, "A page", DeadLetterView.Listing.class)
@@ -114,11 +115,18 @@ final class DeadLetterSearchRoutes {
     };
   }
 
-  private record Wish(SearchDeadLetters.Filter filter, Page.Request page) {
+  private record Wish(
+      SearchDeadLetters.Filter filter, SearchDeadLetters.Order order, Page.Request page) {
     static Wish read(Fields in) {
       var filter = askFilter(in);
+      var order =
+          in.optional(
+              "order",
+              Decode.oneOf(
+                  Decode.words(
+                      SearchDeadLetters.Order.class, one -> one.name().toLowerCase(Locale.ROOT))));
       var page = Request.page(in);
-      return new Wish(filter.get(), page);
+      return new Wish(filter.get(), order.get().orElse(SearchDeadLetters.Order.NEWEST), page);
     }
   }
 
@@ -127,7 +135,7 @@ final class DeadLetterSearchRoutes {
     var wish = request.query(Wish::read);
     queues.settings(queue);
     var fitting = wish.page().withMaxBytes(request.reserve(LEAST_BYTES, MOST_BYTES));
-    var page = letters.page(queue, wish.filter(), fitting);
+    var page = letters.page(queue, wish.filter(), wish.order(), fitting);
     return Response.ok(
         new DeadLetterView.Listing(
             page.items().stream().map(DeadLetterView::of).toList(), page.next()));

@@ -183,18 +183,30 @@ final class Timeline {
 
   private static SessionDetail.Moment act(dev.sessionkeeper.store.AuditLog.Row row) {
     var entry = row.entry();
-    var verb = entry.action().replaceFirst("^session\\.", "");
+    var reason = entry.reason().replaceFirst("^[0-9]+ affected; ", "");
     return moment(
         row.at(),
         "act",
-        entry.actor().name()
-            + ": "
-            + verb
-            + (entry.reason().isBlank() ? "" : " — " + entry.reason()),
+        entry.actor().name() + " " + did(entry.action()) + (reason.isBlank() ? "" : ": " + reason),
         entry.details(),
         Optional.empty(),
         Optional.empty(),
         Optional.empty());
+  }
+
+  /** Returns what an act did, as the predicate of a sentence about its actor. */
+  private static String did(String action) {
+    return switch (action) {
+      case "session.pause" -> "paused it";
+      case "session.resume" -> "resumed it";
+      case "session.park" -> "parked it";
+      case "session.release" -> "released it";
+      case "session.deadLetterHead" -> "set its first message aside";
+      case "session.deadLetterAll" -> "set all of its messages aside";
+      case "dead-letters.replay" -> "replayed dead letters";
+      case "dead-letters.repair" -> "repaired a dead letter";
+      default -> "did " + action;
+    };
   }
 
   private List<SessionDetail.Moment> events(

@@ -45,7 +45,7 @@ final class WhyBlocked {
       return "It moves: the consumer that reads this session handles it from its memory. "
           + count(view.backlog(), "message waits.", "messages wait.");
     }
-    return "Nothing blocks it: it waits for a free consumer since "
+    return "Nothing blocks it: it has waited for a free consumer for "
         + duration(view.headAge())
         + ". "
         + count(view.backlog(), "message waits.", "messages wait.");
@@ -146,7 +146,7 @@ final class WhyBlocked {
 
   private static String duration(Duration duration) {
     long seconds = Math.max(0, duration.toSeconds());
-    if (seconds < 120) {
+    if (seconds < 60) {
       return seconds + " s";
     }
     if (seconds < 7200) {

@@ -105,12 +105,8 @@ final class DeadLetterRoutes {
         audited.replay(
             queue,
             wish.selection(),
-            count ->
-                AuditLog.Entry.of(
-                    request.actor(),
-                    "dead-letters.replay",
-                    wish.sessionId().map(session -> queue + "/" + session).orElse(queue.value()),
-                    count + " of " + wish.selection()));
+            (target, what) ->
+                AuditLog.Entry.of(request.actor(), "dead-letters.replay", target, what));
     return Response.ok(ReplayRequest.Answer.replayed(replayed));
   }
 

@@ -10,6 +10,7 @@ import dev.sessionkeeper.spi.OperableSessions.Act;
 import dev.sessionkeeper.spi.QueueProvider;
 import dev.sessionkeeper.spi.RemovableQueues;
 import dev.sessionkeeper.spi.RemovableQueues.Part;
+import java.util.Map;
 import java.util.function.IntFunction;
 
 /**
@@ -21,12 +22,19 @@ public interface AuditedQueues {
   /** Creates the audit entry of an act from the number of affected objects. */
   interface Entry extends IntFunction<AuditLog.Entry> {}
 
+  /** Creates an audit entry of a replay from its target and a description of the dead letters. */
+  @FunctionalInterface
+  interface ReplayEntry {
+    AuditLog.Entry of(String target, String what);
+  }
+
   /** Creates or changes a queue; the entry's number is 1 if the queue was created. */
   boolean declare(QueueName queue, QueueSettings settings, Entry entry);
 
   int act(QueueName queue, SessionId session, Act act, String reason, Entry entry);
 
-  int replay(QueueName queue, Selection selection, Entry entry);
+  /** Replays dead letters; the entries name them, as {@link DescribeReplay} says. */
+  int replay(QueueName queue, Selection selection, ReplayEntry entry);
 
   /** Purges a part of a queue; the entry's number is that of the deleted messages. */
   long purge(QueueName queue, Part part, Entry entry);
@@ -62,9 +70,9 @@ public interface AuditedQueues {
     }
 
     @Override
-    public int replay(QueueName queue, Selection selection, Entry entry) {
+    public int replay(QueueName queue, Selection selection, ReplayEntry entry) {
       int replayed = ((DeadLetterQueues) provider).replay(queue, selection);
-      log.record(entry.apply(replayed));
+      DescribeReplay.entries(queue, selection, Map.of(), replayed, entry).forEach(log::record);
       return replayed;
     }
 

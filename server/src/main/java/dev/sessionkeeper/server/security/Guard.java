@@ -195,6 +195,16 @@ public final class Guard implements Gate, AutoCloseable {
     };
   }
 
+  /** Returns whether the credential behind a login may read; every page needs that. */
+  public boolean mayRead(BrowserSessions.Login login) {
+    return switch (login) {
+      case BrowserSessions.Login.ByToken token -> token.caller().has(Role.READ);
+      case BrowserSessions.Login.ByKey key ->
+          current.gate() instanceof CredentialGate gate
+              && gate.callerOfDigest(key.sha256()).orElse(Caller.ANONYMOUS).has(Role.READ);
+    };
+  }
+
   /** Returns the name of the credential behind a login. */
   public String nameOf(BrowserSessions.Login login) {
     return switch (login) {

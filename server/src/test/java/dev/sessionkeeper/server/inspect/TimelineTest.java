@@ -92,7 +92,34 @@ class TimelineTest {
       assertThat(replayed.json().path("replayed").asInt()).isEqualTo(1);
 
       assertThat(page(server, "").toString())
-          .contains("dead-letters.replay", "the parser takes commas", "the amount has a comma");
+          .contains(
+              "replayed dead letters: the parser takes commas", "1 dead letter of the session")
+          .contains("set its first message aside: the amount has a comma");
+    }
+  }
+
+  @Test
+  void aReplayOfOneMessageNamesItInTheHistoryOfItsSession() {
+    try (var server = TestServer.start("", TestDatabase.create().environment())) {
+      server.put("/queues/orders", "{\"mode\":\"ORDERED\"}");
+      send(server, 1);
+      act(server, "deadLetterHead", "the amount has a comma");
+      var id =
+          server
+              .get("/queues/orders/dead-letters")
+              .json()
+              .path("deadLetters")
+              .get(0)
+              .path("messageId")
+              .asString();
+      var replayed =
+          server.post(
+              "/queues/orders/dead-letters/replay", "{\"messageIds\":[\"%s\"]}".formatted(id));
+      assertThat(replayed.json().path("replayed").asInt()).isEqualTo(1);
+
+      assertThat(page(server, "").toString()).contains("replayed dead letters: message " + id);
+      var audit = server.get("/audit?target=orders/cust-42&action=dead-letters.replay").json();
+      assertThat(audit.path("entries").size()).isEqualTo(1);
     }
   }
 }

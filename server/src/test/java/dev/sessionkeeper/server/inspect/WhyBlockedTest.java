@@ -92,7 +92,8 @@ class WhyBlockedTest {
   @Test
   void aReadySessionWaitsForAConsumerAndAFinishedOneForNothing() {
     assertThat(why(SessionStatus.READY, 2, 0, "", Optional.empty()))
-        .isEqualTo("Nothing blocks it: it waits for a free consumer since 90 s. 2 messages wait.");
+        .isEqualTo(
+            "Nothing blocks it: it has waited for a free consumer for 1 min. 2 messages wait.");
     assertThat(
             WhyBlocked.explain(
                 new WhyBlocked.Known(Optional.empty(), SETTINGS, Optional.empty(), false, NOW)))

@@ -292,6 +292,9 @@ final class Inventory {
   private Map<String, Supplier<String>> bodies(String template) {
     return Map.ofEntries(
         entry("POST /events/replay", "{\"type\":\"issues\",\"dryRun\":true}"),
+        entry(
+            "POST /bulk",
+            "{\"act\":\"replayEvents\",\"filter\":{\"type\":\"issues\"},\"dryRun\":true}"),
         entry("POST /queues/{queue}/bulk", "{\"act\":\"resume\",\"dryRun\":true}"),
         entry("PUT /queues/{queue}/dead-letters/{id}/body", "{\"body\":\"2\"}"),
         entry(
