@@ -22,7 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
     name = "bulk",
     description =
-        "Act on many sessions, dead letters or events: counted first, done in the background.",
+        "Act on many sessions, dead letters or events: count first, then let the server work in the background.",
     synopsisSubcommandLabel = "COMMAND")
 final class Bulk {
   private static final Table TABLE =
@@ -222,7 +222,7 @@ final class Bulk {
     return events.act();
   }
 
-  @Command(description = "Resume sessions.")
+  @Command(description = "Resume the selected sessions.")
   int resume(@Mixin Sessions sessions) {
     return sessions.act("resume");
   }
@@ -293,7 +293,7 @@ final class Bulk {
     return lines.toString();
   }
 
-  @Command(description = "Stop a run; what it did stays done.")
+  @Command(description = "Stop a run; its changes so far remain.")
   int stop(@Mixin Remote remote, @Parameters(paramLabel = "ID") String id) {
     try (var client = remote.open()) {
       var path = "/bulk/" + KeeperClient.encoded(id) + "/stop";
