@@ -49,7 +49,7 @@ public final class SearchDeadLetters {
        WHERE COALESCE(before, 0) <= ?
        ORDER BY d.id <order>
       """
-          .replace("<columns>", COLUMNS)
+          .replace("<columns>", DeadLetterRow.COLUMNS)
           .replace("<queue>", QUEUE); // dead_letter_queue (queue, id), in both directions
   private static final String OLDEST =
       "SELECT d.id, d.message_id FROM keeper.dead_letter d WHERE "
