@@ -42,73 +42,85 @@ record Results(Path file) {
     Files.writeString(file, node + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
   }
 
-  /** Returns the results of a row on a commit, oldest first. */
-  List<Result> of(String commit, Row row) throws IOException {
-    var found = new ArrayList<Result>();
+  /** A result, and the commit it was got on. */
+  private record OnCommit(String commit, Result result) {}
+
+  /** Returns the results of a row on the commit on which it ran last, oldest first. */
+  private List<OnCommit> lastOf(Row row) throws IOException {
+    var found = new ArrayList<OnCommit>();
     if (!Files.exists(file)) {
       return found;
     }
     for (var line : Files.readAllLines(file)) {
       var node = JSON.readTree(line);
-      if (node.path("row").asString().equals(row.name())
-          && node.path("commit").asString().equals(commit)) {
+      if (node.path("row").asString().equals(row.name())) {
         var verdict = Verdict.valueOf(node.path("verdict").asString());
-        found.add(
+        var result =
             new Result(
                 row,
                 new Seen(verdict, node.path("seen").asString()),
-                Duration.ofMillis(node.path("millis").asLong())));
+                Duration.ofMillis(node.path("millis").asLong()));
+        found.add(new OnCommit(node.path("commit").asString(), result));
       }
+    }
+    if (!found.isEmpty()) {
+      var last = found.getLast().commit();
+      found.removeIf(each -> !each.commit().equals(last));
     }
     return found;
   }
 
-  /** Returns the outcome in one line: how many rows ran on this commit, and how often. */
-  String summary(String commit, List<Row> rows) throws IOException {
-    int complete = Integer.MAX_VALUE;
-    int runs = 0;
-    int broken = 0;
+  /** Returns the outcome in one line. */
+  String summary(List<Row> rows) throws IOException {
+    int kept = 0;
     int skipped = 0;
     int missing = 0;
+    int runs = 0;
     for (var row : rows) {
-      var results = of(commit, row);
+      var results = lastOf(row);
       runs += results.size();
-      broken += (int) results.stream().filter(Result::isBroken).count();
-      skipped +=
-          results.stream().anyMatch(each -> each.seen().verdict() == Verdict.SKIPPED) ? 1 : 0;
       missing += results.isEmpty() ? 1 : 0;
-      complete = Math.min(complete, results.size());
+      kept +=
+          !results.isEmpty() && results.stream().allMatch(each -> each.result().isKept()) ? 1 : 0;
+      skipped +=
+          results.stream().anyMatch(each -> each.result().seen().verdict() == Verdict.SKIPPED)
+              ? 1
+              : 0;
     }
     return String.format(
         Locale.ROOT,
-        "%d rows, each of them at least %d times, %d runs in all: %d runs were broken, %d rows"
-            + " skipped, %d rows did not run on this commit.",
+        "%d of %d rows were kept in every run, %d were broken, %d skipped, %d did not run; %d runs"
+            + " in all.",
+        kept,
         rows.size(),
-        rows.isEmpty() ? 0 : complete,
-        runs,
-        broken,
+        rows.size() - kept - skipped - missing,
         skipped,
-        missing);
+        missing,
+        runs);
   }
 
-  /** Returns a table with the last outcome of each row, and how often the row was kept. */
-  String table(String commit, List<Row> rows) throws IOException {
+  /** Returns a table with the last outcome of each row, how often it was kept, and where. */
+  String table(List<Row> rows) throws IOException {
     var text =
-        new StringBuilder("| row | fault | expected | seen in the last run | kept | seconds |\n");
-    text.append("|---|---|---|---|---|---|\n");
+        new StringBuilder(
+            "| row | fault | expected | seen in the last run | kept | on commit | seconds |\n");
+    text.append("|---|---|---|---|---|---|---|\n");
     for (var row : rows) {
-      var results = of(commit, row);
-      long kept = results.stream().filter(Result::isKept).count();
+      var results = lastOf(row);
+      long kept = results.stream().filter(each -> each.result().isKept()).count();
       text.append(
           String.format(
               Locale.ROOT,
-              "| %s | %s | %s | %s | %s | %s |%n",
+              "| %s | %s | %s | %s | %s | %s | %s |%n",
               row.name(),
               row.fault(),
               row.expected(),
-              results.isEmpty() ? "did not run" : cell(results.getLast().seen()),
+              results.isEmpty() ? "did not run" : cell(results.getLast().result().seen()),
               kept + " of " + results.size(),
-              results.isEmpty() ? "" : Long.toString(results.getLast().took().toSeconds())));
+              results.isEmpty() ? "" : results.getLast().commit(),
+              results.isEmpty()
+                  ? ""
+                  : Long.toString(results.getLast().result().took().toSeconds())));
     }
     return text.toString();
   }

@@ -114,22 +114,25 @@ class TortureTest {
   }
 
   @Test
-  void thePageCountsTheRunsOfEachRowOnOneCommit() throws Exception {
+  void thePageCountsTheRunsOfEachRowOnItsLastCommit() throws Exception {
     var first = Row.tests("first", "", "", "core", "ATest");
     var second = Row.tests("second", "", "", "core", "BTest");
+    var third = Row.tests("third", "", "", "core", "CTest");
     var results = new Results(folder.resolve("results.ndjson"));
+    results.add("c0", new Result(first, Seen.broken("on another commit"), Duration.ZERO));
     results.add("c1", new Result(first, Seen.kept("2 tests"), Duration.ofSeconds(3)));
     results.add("c1", new Result(first, Seen.broken("1 of 2 | failed"), Duration.ofSeconds(4)));
-    results.add("c0", new Result(second, Seen.kept("on another commit"), Duration.ZERO));
+    results.add("c0", new Result(second, Seen.kept("5 tests"), Duration.ofSeconds(2)));
 
-    assertThat(results.table("c1", List.of(first, second)))
-        .contains("| **broken**: 1 of 2 / failed | 1 of 2 | 4 |")
-        .contains("| did not run | 0 of 0 |  |")
+    assertThat(results.table(List.of(first, second, third)))
+        .contains("| **broken**: 1 of 2 / failed | 1 of 2 | c1 | 4 |")
+        .contains("| 5 tests | 1 of 1 | c0 | 2 |")
+        .contains("| did not run | 0 of 0 |  |  |")
         .doesNotContain("on another commit");
-    assertThat(results.summary("c1", List.of(first, second)))
+    assertThat(results.summary(List.of(first, second, third)))
         .isEqualTo(
-            "2 rows, each of them at least 0 times, 2 runs in all: 1 runs were broken, 0 rows"
-                + " skipped, 1 rows did not run on this commit.");
+            "1 of 3 rows were kept in every run, 1 were broken, 0 skipped, 1 did not run; 3 runs in"
+                + " all.");
   }
 
   @Test
