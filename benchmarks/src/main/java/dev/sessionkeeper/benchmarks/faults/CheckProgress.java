@@ -164,7 +164,7 @@ final class CheckProgress implements Checker {
       if (first == Long.MAX_VALUE) {
         return;
       }
-      long since = Math.max(movedAt, first);
+      long since = behindLeaseOfFailed(Math.max(movedAt, first), event.nanos());
       for (var told : leases.values()) {
         if (told.process.contains(HolderProcess.ROLE) || hasFailed(told, event.nanos())) {
           since = Math.max(since, Math.min(told.until, event.nanos()));
