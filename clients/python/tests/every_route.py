@@ -200,6 +200,8 @@ def github():
     assert call("get_events_id", events[0].event_id)
     assert json.loads(call("get_events_id_payload", events[0].event_id)) == payload
     call("post_events_replay", {"eventId": events[0].event_id, "dryRun": True})
+    again = {"act": "replayEvents", "filter": {"eventId": events[0].event_id}, "dryRun": True}
+    assert call("post_bulk", again).count >= 0
     bots = call("get_bots").bots
     assert bots
     call("post_bots_explain", {"type": "pull_request", "payload": body})

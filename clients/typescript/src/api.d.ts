@@ -1773,8 +1773,8 @@ export interface components {
             fingerprint?: string;
             /**
              * Format: uuid
-             * @description The id of the event
-             * @example evt_abc
+             * @description This event only
+             * @example 6f9619ff-8b86-4011-b42d-00cf4fc964ff
              */
             eventId?: string;
             /**

@@ -13,14 +13,14 @@ class OverviewTest {
   void aBrokenPartIsNamedAndHidesNoOtherTrouble() throws SQLException {
     var database = TestDatabase.create();
     try (var server = TestServer.start("", database.environment())) {
-      server.put("/queues/orders", "{\"mode\":\"ORDERED\"}");
       try (var connection = database.source().getConnection();
           var statement = connection.createStatement()) {
         statement.execute("ALTER TABLE keeper.usage_batch RENAME TO usage_batch_away");
       }
       var page = server.get("/");
       assertThat(page.status()).isEqualTo(200);
-      assertThat(page.body()).contains("Usage cannot be looked at", "SQL state 42P01", "orders");
+      assertThat(page.body())
+          .contains("Usage cannot be looked at", "SQL state 42P01", "Waiting messages");
     }
   }
 }
