@@ -1811,7 +1811,7 @@ export interface components {
              * @enum {string}
              */
             act: "pause" | "resume" | "park" | "release" | "deadLetterAll" | "replay" | "discard" | "replayEvents";
-            /** @description Which sessions or dead letters are meant; absent for all */
+            /** @description Selects sessions or dead letters; all if absent */
             filter?: components["schemas"]["BulkFilter"];
             /**
              * @description If true, counts the effect and changes nothing
@@ -1868,7 +1868,12 @@ export interface components {
              * @example orders
              */
             queue?: string;
-            /** @description Which sessions or dead letters are meant */
+            /**
+             * @description The selected sessions or dead letters
+             * @example {
+             *       "prefix": "acme/"
+             *     }
+             */
             filter: unknown;
             /**
              * @description The credential that started the run
@@ -5359,7 +5364,7 @@ export interface operations {
                     "application/json": components["schemas"]["BulkRun"];
                 };
             };
-            /** @description `invalid-request`: The request is not valid. errors[] names every field and why. */
+            /** @description `invalid-request`: The request is not valid. Correct the fields that errors[] names, each with its reason. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5368,7 +5373,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`: A credential is needed. Missing, wrong or expired key or token. */
+            /** @description `unauthenticated`: A credential is needed. Send a valid key or token; yours is missing, wrong or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5377,7 +5382,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: The credential does not allow this. The detail names the role that does. */
+            /** @description `forbidden`: The credential does not allow this. Use a credential with the role that the detail names. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5386,7 +5391,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `conflict`: The state of the thing does not allow this. Nothing was changed. */
+            /** @description `conflict`: The state of the object does not allow this. See the detail for the reason. Nothing was changed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7384,15 +7389,15 @@ export interface operations {
     getQueuesQueueDeadLettersSearch: {
         parameters: {
             query?: {
-                /** @description Only dead letters of this session */
+                /** @description Of this session only */
                 sessionId?: string;
-                /** @description Only dead letters whose reason or last error contains this text */
+                /** @description Whose reason or last error has this text */
                 reason?: string;
-                /** @description Only dead letters of this cause */
+                /** @description Of this group */
                 fingerprint?: string;
-                /** @description Only dead letters of this time or later */
+                /** @description Died at this time or later */
                 from?: string;
-                /** @description Only dead letters before this time */
+                /** @description Died before this time */
                 to?: string;
                 /** @description newest or oldest first; newest unless named */
                 order?: string;

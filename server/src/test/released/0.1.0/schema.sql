@@ -554,10 +554,80 @@ ALTER TABLE keeper.lane ADD COLUMN frozen_since timestamptz;
 -- When the present owner took the session, for operators; it says nothing while the lane is not held.
 ALTER TABLE keeper.lane ADD COLUMN held_since timestamptz;
 
--- queues/R__0_bundles.sql
--- Messages that are stored together, and how they become rows of their own.
+-- queues/V1_15__asks.sql
+-- What processes want from the one that reads a queue alone. It does not end the reading, but for one kind of ask.
 
--- What is left of one in a bundle, message by message, as far as its own bits tell.
+-- One session is to have a lane: somebody takes it by its name, acts on it, or has replayed a message of it.
+CREATE TABLE keeper.ask (
+  queue       int         NOT NULL,
+  id          bigint      GENERATED ALWAYS AS IDENTITY,
+  -- Empty: the reader is to write everything down and to stop.
+  session     text        COLLATE "C" NOT NULL,
+  -- Whether it gets a lane although it has no message.
+  needs_lane  boolean     NOT NULL,
+  asked_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- For a while after this moment the reader leaves the lane alone, for who asked.
+  answered_at timestamptz,
+  PRIMARY KEY (queue, id)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
+
+-- queues/V1_16__attention.sql
+-- Lists of sessions that need a person: each status in the order of its sessions, however many lanes there are.
+CREATE INDEX lane_attention ON keeper.lane ((queue::bigint), (COALESCE(aside, status)), session)
+ WHERE status IN (2, 3, 4) OR aside IS NOT NULL;
+
+-- queues/V1_17__buckets.sql
+-- Several processes may read a queue, each its own part of the sessions. A session is in one of 64 buckets, by a hash of its
+-- name (keeper.bucket_of), and a set of buckets is one number with 64 bits.
+
+-- Which buckets a bundle has messages of, as far as its sender cared to find out: all of them say nothing.
+ALTER TABLE keeper.bundle ADD COLUMN buckets bigint NOT NULL DEFAULT -1;
+
+-- Which buckets are whose. It never changes while the row is there: who gets another part has another row, with another epoch.
+ALTER TABLE keeper.reader ADD COLUMN owns bigint NOT NULL DEFAULT -1;
+ALTER TABLE keeper.reader DROP CONSTRAINT reader_pkey;
+ALTER TABLE keeper.reader DROP CONSTRAINT reader_queue_epoch_key;
+ALTER TABLE keeper.reader ADD PRIMARY KEY (queue, epoch);
+ALTER TABLE keeper.reading DROP CONSTRAINT reading_pkey;
+ALTER TABLE keeper.reading ADD PRIMARY KEY (queue, epoch);
+
+-- The reader whose note it is; zero: of the time when there was only one.
+ALTER TABLE keeper.completion ADD COLUMN epoch bigint NOT NULL DEFAULT 0;
+ALTER TABLE keeper.completion DROP CONSTRAINT completion_pkey;
+ALTER TABLE keeper.completion ADD PRIMARY KEY (queue, epoch, note);
+
+-- An ask without a session: a process wants so many, whichever they are, of any reader but itself.
+ALTER TABLE keeper.ask ADD COLUMN how_many int NOT NULL DEFAULT 0, ADD COLUMN node text;
+
+-- queues/V1_18__failed_heads.sql
+-- Messages of batches that were retried: how often each has failed. Only the first message of a session can have failed, so a
+-- session has one row at most; the next failed message of the session replaces it. A row whose message has left its batch says
+-- nothing any more, and housekeeping deletes it.
+CREATE TABLE keeper.failed_head (
+  queue      int         NOT NULL,
+  session    text        COLLATE "C" NOT NULL,
+  seq        bigint      NOT NULL,
+  attempts   int         NOT NULL,
+  failed_at  timestamptz NOT NULL,
+  last_error text        NOT NULL,
+  PRIMARY KEY (queue, session)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
+        autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000, vacuum_truncate = off);
+
+-- queues/R__0_bundles.sql
+-- Message batches, and how they are unpacked into rows.
+
+-- Returns the bucket of a session, from 0 to 63. The Java class Buckets computes the same number.
+CREATE OR REPLACE FUNCTION keeper.bucket_of(session text) RETURNS int
+LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+AS $$ SELECT get_byte(sha256(convert_to(session, 'UTF8')), 0) & 63 $$;
+
+-- Returns whether the set contains the bucket of the session.
+CREATE OR REPLACE FUNCTION keeper.is_of(session text, buckets bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT buckets = -1 OR (buckets <> 0 AND (buckets >> keeper.bucket_of(session)) & 1 = 1) $$;
+
+-- Returns the messages that are left in a batch, according to the bits in its own row.
 CREATE OR REPLACE VIEW keeper.bundled_message AS
 SELECT b.queue, b.first_seq + u.n - 1 AS seq, b.xid, u.session COLLATE "C" AS session, u.id COLLATE "C" AS message_id,
        COALESCE(u.form, b.forms[1]) AS form, COALESCE(u.type, b.types[1]) AS content_type, u.body,
@@ -569,13 +639,13 @@ SELECT b.queue, b.first_seq + u.n - 1 AS seq, b.xid, u.session COLLATE "C" AS se
          u(session, id, form, type, body, properties, ttl_us, not_before, n)
  WHERE u.session IS NOT NULL AND (b.done >> (u.n - 1)::int) & 1 = 0;
 
--- What notes say of bundles.
+-- Returns the completed bits of batches, according to the completion records.
 CREATE OR REPLACE VIEW keeper.noted AS
 SELECT c.queue, u.first, bit_or(u.mask) AS mask
   FROM keeper.completion c CROSS JOIN LATERAL unnest(c.firsts, c.masks) u(first, mask)
  GROUP BY c.queue, u.first;
 
--- All messages that wait in ordered queues, however they are stored: for people, and for tests.
+-- All waiting messages of ordered queues, however they are stored: for operators and tests.
 CREATE OR REPLACE VIEW keeper.waiting_message AS
 SELECT m.queue, m.seq, m.session, m.message_id, m.form, m.content_type, m.body, m.properties, m.enqueued_at, m.expires_at
   FROM keeper.message m
@@ -584,7 +654,7 @@ SELECT b.queue, b.seq, b.session, b.message_id, b.form, b.content_type, b.body, 
   FROM keeper.bundled_message b LEFT JOIN keeper.noted n ON n.queue = b.queue AND n.first = b.bundle
  WHERE n.mask IS NULL OR (n.mask >> (b.seq - b.bundle)::int) & 1 = 0;
 
--- Sets bits of a bundle; with the last one it goes.
+-- Sets bits of a batch, and deletes the batch with its last bit.
 CREATE OR REPLACE FUNCTION keeper.tick_off(q int, first bigint, mask bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
@@ -599,18 +669,24 @@ BEGIN
   END IF;
 END $$;
 
--- Lets bundles say what their notes say. The caller has ended the reader, or keeps its settlements away.
-CREATE OR REPLACE FUNCTION keeper.fold_notes(q int) RETURNS void
+-- Merges completion records of a reader, or of all (NULL), into their batches. The caller has ended the reader, or prevents
+-- its settlements.
+DROP FUNCTION IF EXISTS keeper.fold_notes(int);
+CREATE OR REPLACE FUNCTION keeper.fold_notes(q int, of_reader bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
 AS $$
 BEGIN
-  PERFORM keeper.tick_off(q, n.first, n.mask) FROM keeper.noted n WHERE n.queue = q;
-  DELETE FROM keeper.completion c WHERE c.queue = q;
+  PERFORM keeper.tick_off(q, n.first, n.mask)
+     FROM (SELECT u.first, bit_or(u.mask) AS mask
+             FROM keeper.completion c CROSS JOIN LATERAL unnest(c.firsts, c.masks) u(first, mask)
+            WHERE c.queue = q AND (of_reader IS NULL OR c.epoch IN (of_reader, 0))
+            GROUP BY u.first ORDER BY u.first OFFSET 0) n;
+  DELETE FROM keeper.completion c WHERE c.queue = q AND (of_reader IS NULL OR c.epoch IN (of_reader, 0));
 END $$;
 
--- Bundles that nobody has untied, as far as a snapshot and a number tell (discovery). Never found from the first number on: what
--- is gone leaves traces there as long as some transaction might still see it.
+-- Returns batches that were not unpacked, by a snapshot and a number of discovery. The scan never begins at the first
+-- number, because deleted rows stay there while a transaction may still see them.
 CREATE OR REPLACE FUNCTION keeper.undiscovered(q int, known pg_snapshot, left_after bigint)
 RETURNS TABLE (first_seq bigint, open int, xid xid8)
 LANGUAGE plpgsql
@@ -633,8 +709,36 @@ BEGIN
   END IF;
 END $$;
 
--- Makes rows of the messages of these bundles, or only of those of some sessions. The caller has seen to it that nobody
--- else takes them meanwhile: it has locked discovery while nobody reads alone, or it is the reader. Tells what became a row.
+-- Rows that were just made of messages that have failed in memory take over their failed attempts.
+CREATE OR REPLACE FUNCTION keeper.take_failures(q int, of_sessions text[]) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  taken text[];
+  one text;
+BEGIN
+  -- failed_head_pkey, message_pkey
+  IF of_sessions IS NULL THEN
+    of_sessions := ARRAY(SELECT f.session FROM keeper.failed_head f WHERE f.queue = q);
+  END IF;
+  taken := ARRAY(
+    SELECT f.session
+      FROM unnest(of_sessions) s(session)
+           CROSS JOIN LATERAL (SELECT * FROM keeper.failed_head x WHERE x.queue = q AND x.session = s.session OFFSET 0) f
+           CROSS JOIN LATERAL (SELECT FROM keeper.message y WHERE y.queue = q AND y.session = f.session AND y.seq = f.seq OFFSET 0) m);
+  FOREACH one IN ARRAY taken LOOP
+    UPDATE keeper.message m
+       SET attempts = m.attempts + f.attempts, last_error = f.last_error, failed_at = f.failed_at, due_at = f.failed_at
+      FROM keeper.failed_head f
+     WHERE f.queue = q AND f.session = one AND m.queue = q AND m.session = one AND m.seq = f.seq;
+    DELETE FROM keeper.failed_head f WHERE f.queue = q AND f.session = one;
+  END LOOP;
+END $$;
+
+-- Unpacks batches, or only the messages of some sessions in them. The caller prevents that another transaction unpacks them:
+-- it has locked discovery while there is no reader, or is the reader. Returns the new rows.
 CREATE OR REPLACE FUNCTION keeper.untie(q int, firsts bigint[], of_sessions text[])
 RETURNS TABLE (of_session text, of_seq bigint, due timestamptz, stored_at timestamptz)
 LANGUAGE plpgsql
@@ -642,7 +746,7 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_has
 SET enable_bitmapscan = off SET jit = off
 AS $$
 BEGIN
-  -- Whoever completes messages of a bundle has it locked: what is done is known in the next statement.
+  -- A transaction that completes messages of a batch has locked it, so the next statement sees all completed bits.
   PERFORM 1 FROM (SELECT f.first FROM unnest(firsts) f(first) ORDER BY f.first) f
      CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
   RETURN QUERY
@@ -654,6 +758,9 @@ BEGIN
            CROSS JOIN LATERAL (SELECT * FROM keeper.bundled_message x WHERE x.queue = q AND x.bundle = f.first OFFSET 0) b
      WHERE of_sessions IS NULL OR b.session IN (SELECT unnest(of_sessions))
     RETURNING m.session, m.seq, m.due_at, m.enqueued_at;
+  IF EXISTS (SELECT FROM keeper.failed_head f WHERE f.queue = q) THEN
+    PERFORM keeper.take_failures(q, of_sessions);
+  END IF;
   IF of_sessions IS NOT NULL THEN
     UPDATE keeper.bundle b SET done = b.done | t.moved
       FROM (SELECT x.place_of,
@@ -674,8 +781,8 @@ BEGIN
       WHERE of_sessions IS NULL OR x.done = x.members));
 END $$;
 
--- Makes rows of all messages of one session that are stored, unless somebody reads this queue alone, and sees to it that
--- the session has a lane then. False when there are none.
+-- Unpacks all stored messages of one session, unless the queue has a reader, and ensures that the session has a row. Returns
+-- false if there are no messages.
 CREATE OR REPLACE FUNCTION keeper.untie_session(q int, one_session text) RETURNS boolean
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -693,7 +800,7 @@ BEGIN
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
     RETURN false;
   END IF;
-  -- Those that are left, and what is new.
+  -- The remaining messages, and the new ones.
   firsts := ARRAY(
     SELECT u.first_seq
       FROM (SELECT l.first_seq FROM keeper.undiscovered(q, place.known, place.left_after) l WHERE place.left_after IS NOT NULL
@@ -707,7 +814,8 @@ BEGIN
   END IF;
   SELECT min(u.of_seq) INTO head FROM keeper.untie(q, firsts, ARRAY[one_session]) u;
   IF head IS NOT NULL THEN
-    -- Key share: who deletes the lane looks again for messages once it has it. Nothing waits while discovery is locked.
+    -- Key share: a transaction that deletes the row searches for messages after it has the lock. Nothing waits while
+    -- discovery is locked.
     SELECT * INTO lanes FROM keeper.share_lanes(q, ARRAY[one_session]);
     IF cardinality(lanes.busy) > 0 THEN
       PERFORM keeper.come_back_to(q, lanes.busy);
@@ -722,14 +830,14 @@ BEGIN
 END $$;
 
 -- queues/R__1_lanes.sql
--- What every change of a lane has in common. Plans are pinned in the functions themselves, not on connections: they hold
--- through any pool, and on empty, freshly vacuumed and large tables alike (docs/postgres.md).
+-- The parts that all changes of session rows share. Plans are pinned in the functions, not on connections, so they hold
+-- through any pool, and on empty, freshly vacuumed and large tables alike (docs/explanation/postgresql.md).
 
 CREATE OR REPLACE FUNCTION keeper.micros(us bigint) RETURNS interval
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT us * interval '1 microsecond' $$;
 
--- Refuses a transaction that is not in READ COMMITTED. Functions that lock a row and look in a later statement call it: in
--- other levels that statement would not see what those have committed who had the row before.
+-- Refuses a transaction that is not in READ COMMITTED. Functions that lock a row and read in a later statement call it: at
+-- other levels, that statement would not see the commit of the previous owner of the lock.
 CREATE OR REPLACE FUNCTION keeper.refuse_isolation() RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -737,7 +845,7 @@ BEGIN
     upper(current_setting('transaction_isolation')) USING ERRCODE = 'SK003';
 END $$;
 
--- Adds to the counts of a queue. A shard below zero is a row of its own, so that no transaction waits for another one.
+-- Adds to the counts of a queue. A negative shard creates a row of its own, so that no transaction waits for another one.
 CREATE OR REPLACE FUNCTION keeper.add_to_tally(q int, of_shard bigint, more_arrived bigint, more_gone bigint,
                                                more_dead bigint) RETURNS void
 LANGUAGE plpgsql
@@ -758,7 +866,7 @@ BEGIN
   END IF;
 END $$;
 
--- Makes a message of an ordered queue a dead letter. The caller has the lane.
+-- Makes a message of an ordered queue a dead letter. The caller has locked the session row.
 CREATE OR REPLACE FUNCTION keeper.bury(q int, of_session text, of_seq bigint, tried int, why text, error text,
                                        of_shard bigint) RETURNS void
 LANGUAGE plpgsql
@@ -777,14 +885,14 @@ BEGIN
   END IF;
 END $$;
 
--- Returns whether the time to live of a session stands still. Only asked about messages that look too old.
+-- Returns whether the time to live of a session is stopped. Only called for messages that seem to have expired.
 CREATE OR REPLACE FUNCTION keeper.is_frozen(q int, of_session text) RETURNS boolean
 LANGUAGE sql STABLE
 SET enable_seqscan = off
 AS $$ SELECT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = of_session AND l.frozen_since IS NOT NULL) $$;
 
--- Lets time to live run again, unless the session is set aside: its messages live longer by the time that it stood still. The
--- caller has the lane.
+-- Resumes the time to live, unless the session is set aside: its messages live longer by the time of the stop. The caller
+-- has locked the session row.
 CREATE OR REPLACE FUNCTION keeper.thaw_lane(q int, of_session text) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -803,8 +911,8 @@ BEGIN
   UPDATE keeper.lane l SET frozen_since = NULL WHERE l.queue = q AND l.session = of_session;
 END $$;
 
--- Puts a lane that nobody holds where it belongs. The caller has locked it FOR UPDATE in an earlier statement, so what
--- this one sees of its messages is everything that was ever discovered for it.
+-- Sets status and ready order of a session without an owner. The caller has locked the row FOR UPDATE in an earlier
+-- statement, so this one sees all messages that were ever discovered for the session.
 CREATE OR REPLACE FUNCTION keeper.place_lane(q int, of_session text, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -832,7 +940,7 @@ BEGIN
   END IF;
 END $$;
 
--- Counts a failed attempt of a lane's head and lets the poison policy decide. True when the head is gone.
+-- Counts a failed attempt of a head, and applies the poison policy. Returns true if the message has left the session.
 CREATE OR REPLACE FUNCTION keeper.fail_head(q int, of_session text, of_seq bigint, delay_us bigint, limited boolean,
                                             error text, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
@@ -862,14 +970,14 @@ BEGIN
              reason = 'max delivery count reached' || CASE WHEN error = '' THEN '' ELSE ': ' || error END
        WHERE l.queue = q AND l.session = of_session;
     ELSE
-      -- It stays where it is and is tried again.
+      -- The message stays at the head and is retried.
       UPDATE keeper.lane l SET frozen_since = clock_timestamp()
        WHERE l.queue = q AND l.session = of_session AND l.frozen_since IS NULL;
   END CASE;
 END $$;
 
--- Ends a lease that has run out: the message in hand had its attempt, those behind it had none (S-05).
--- The caller has locked the lane FOR UPDATE.
+-- Ends an expired lease: the first open message has used its attempt, later ones have not (S-05). The caller has locked the
+-- session row FOR UPDATE.
 CREATE OR REPLACE FUNCTION keeper.end_lease(q int, of_session text, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -890,7 +998,7 @@ BEGIN
   END IF;
 END $$;
 
--- Lanes whose lease has run out or whose head has become due: they are ready again. Tells when to look next.
+-- Makes sessions ready whose lease has expired or whose head is due. Returns when to look next.
 CREATE OR REPLACE FUNCTION keeper.wake_lanes(q int, of_shard bigint, OUT woken int, OUT next_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -915,7 +1023,7 @@ BEGIN
     PERFORM keeper.place_lane(q, late.session, of_shard);
     woken := woken + 1;
   END LOOP;
-  -- Those of sessions that are parked, paused or held stay; they must not stand in the way of the others.
+  -- Messages of parked, paused and held sessions stay, and must not hide expired ones of other sessions.
   FOR late IN
     SELECT m.session, m.seq
       FROM (SELECT x.session, x.seq FROM keeper.message x
@@ -942,8 +1050,8 @@ BEGIN
     INTO next_us;
 END $$;
 
--- Locks the lanes of these sessions against those who delete them, without waiting: "shared" are locked, "busy" are locked by
--- somebody else, all others have no lane. The caller keeps others from making lanes: it has locked discovery, or it is the reader.
+-- Locks the rows of these sessions against deletion, without waiting: "shared" are locked, "busy" are locked by another
+-- transaction, all others have no row. The caller prevents new rows: it has locked discovery, or is the reader.
 CREATE OR REPLACE FUNCTION keeper.share_lanes(q int, of_sessions text[], OUT shared text[], OUT busy text[])
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -969,7 +1077,7 @@ BEGIN
   END IF;
 END $$;
 
--- Remembers sessions whose lanes are busy, for the next round.
+-- Remembers sessions whose rows are busy, for the next poll.
 CREATE OR REPLACE FUNCTION keeper.come_back_to(q int, busy text[]) RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -980,14 +1088,16 @@ BEGIN
   END IF;
 END $$;
 
--- Looks again at sessions whose lanes were busy: those that have lost their lane get a new one. Tells which have their lanes now.
--- The caller keeps others from making lanes, as above.
-CREATE OR REPLACE FUNCTION keeper.place_late_sessions(q int, of_shard bigint) RETURNS text[]
+-- Checks sessions again whose rows were busy, and creates rows that were deleted meanwhile. Returns the sessions that have
+-- rows now. The caller prevents new rows in these buckets, as above.
+DROP FUNCTION IF EXISTS keeper.place_late_sessions(int, bigint);
+CREATE OR REPLACE FUNCTION keeper.place_late_sessions(q int, of_buckets bigint, of_shard bigint) RETURNS text[]
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
-  late text[] := ARRAY(SELECT s.session FROM keeper.late_session s WHERE s.queue = q ORDER BY s.session LIMIT 1000);
+  late text[] := ARRAY(SELECT s.session FROM keeper.late_session s
+                       WHERE s.queue = q AND keeper.is_of(s.session, of_buckets) ORDER BY s.session LIMIT 1000);
   shared text[];
   busy text[];
   one text;
@@ -1002,7 +1112,7 @@ BEGIN
     SELECT m.seq INTO head FROM keeper.message m WHERE m.queue = q AND m.session = one ORDER BY m.seq LIMIT 1;
     IF FOUND THEN
       INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one, 0, head);
-      -- Its head may be due later, or too old.
+      -- The head may be due later, or may have expired.
       PERFORM keeper.place_lane(q, one, of_shard);
     END IF;
   END LOOP;
@@ -1011,14 +1121,14 @@ BEGIN
 END $$;
 
 -- queues/R__2_claim.sql
--- Finds new messages, gives their sessions lanes, and hands ready lanes to those who wait, all in one round trip.
+-- Finds new messages, gives their sessions rows, and claims ready sessions for waiting callers, in one round trip.
 
--- LATERAL (… OFFSET 0): rows are found one by one by their key, from the given list, and never the other way round: on
--- an empty or just vacuumed table the planner believes that reading all of it costs nothing, and keeps to that plan.
--- Rows that were found that way are changed by their ctid, which cannot move while they are locked.
+-- LATERAL (… OFFSET 0): rows are looked up one by one, by the keys of a given list. On an empty or just vacuumed table the
+-- planner would otherwise choose to scan the table, and keep that plan. Rows found this way are changed by their ctid, which
+-- cannot move while they are locked.
 
--- One message as it is handed out, or what else there is to say: kind 1 = a lane that was claimed (or fetched) and one of
--- its messages, or none; 2 = a held lane has news; 3 = the lease of this session is not held any more; 0 = the summary.
+-- One message to deliver, or other information. kind 1: a session that was claimed or fetched, with one of its messages or
+-- none; 2: a held session with news; 3: a session whose lease is lost; 0: the summary.
 DO $$ BEGIN
   IF to_regtype('keeper.handed') IS NULL THEN
     CREATE TYPE keeper.handed AS (
@@ -1028,7 +1138,8 @@ DO $$ BEGIN
   END IF;
 END $$;
 
--- Locks discovery. A caller that has work already does not wait; others wait a moment. False when somebody else has it.
+-- Locks discovery. A caller that has work already does not wait; others wait a moment. Returns false if another transaction
+-- has the lock.
 CREATE OR REPLACE FUNCTION keeper.lock_discovery(q int, waits boolean) RETURNS boolean
 LANGUAGE plpgsql
 SET enable_seqscan = off SET lock_timeout = '1s'
@@ -1046,7 +1157,7 @@ BEGIN
   END;
 END $$;
 
--- The bytes of a message's body, wherever that is kept.
+-- Returns the bytes of a payload, wherever it is stored.
 CREATE OR REPLACE FUNCTION keeper.body_size(form smallint, body bytea) RETURNS bigint
 LANGUAGE sql STABLE
 AS $$
@@ -1054,16 +1165,16 @@ AS $$
               ELSE (SELECT octet_length(b.bytes) FROM keeper.shared_body b WHERE b.id = encode(body, 'hex')::uuid) END::bigint
 $$;
 
--- What a statement that has locked something may send. The server keeps its locks until the client has read the answer, so the
--- answer must fit into what waits on the way to a client that stands still.
+-- The most bytes that a statement with locks may return. The server keeps the locks until the client has read the answer, so
+-- the answer must fit into the buffers on the way to a frozen client.
 CREATE OR REPLACE FUNCTION keeper.most_with_locks() RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 49152::bigint $$;
 
--- owners: one for each who waits.  batch: messages fetched with each lane.  from_place: where the line began lately; what
--- is before it are mostly traces of lanes that were taken, and is looked through only if there is not enough behind it.
--- The summary tells where the line begins now (seq), who reads the queue alone (node), and whether there are more bundles
--- than were untied (attempts): so many messages become rows in one call, in the order of their numbers. It also tells whether
--- a later round has to look again at something that was locked (form), and when the first new message is due that waits (due_at).
+-- owners: one for each waiting caller. batch: messages fetched with each session. from_place: where the ready order began
+-- lately; earlier entries are mostly traces of claimed sessions, and are searched only if there are not enough later ones.
+-- The summary returns where the ready order begins now (seq), the reader of the whole queue (node), whether more batches
+-- exist than were unpacked (attempts; one call unpacks a limited number of messages, in their order), whether a later poll
+-- must look at a locked row again (form), and when the first new message is due that is not due yet (due_at).
 DROP FUNCTION IF EXISTS keeper.claim_lanes(int, text[], text, int);
 CREATE OR REPLACE FUNCTION keeper.claim_lanes(q int, owners text[], at_node text, batch int, from_place bigint)
 RETURNS SETOF keeper.handed
@@ -1100,30 +1211,33 @@ DECLARE
   is_late boolean := false;
   is_ready boolean;
   reader keeper.reader;
-  -- Whether a reader is gone that may have had messages in hand.
+  -- Whether a reader has died that may have had open deliveries.
   has_taken_over boolean := false;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
   SELECT keeper.micros(k.lock_us) INTO lease FROM keeper.queue k WHERE k.id = q;
-  SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
-  SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
-      OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
-      OR left_after IS NOT NULL
-      OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid >= pg_snapshot_xmax(old))
-      OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
-      OR EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q)
-    INTO is_new;
-  SELECT * INTO reader FROM keeper.reader r WHERE r.queue = q;
+  -- The reader of this process, which it may not know of, or else any living one.
+  SELECT * INTO reader FROM keeper.reader r WHERE r.queue = q ORDER BY r.until <= moment, r.node <> at_node LIMIT 1;
   IF FOUND THEN
+    -- Living readers take care of dead ones (keeper.bury_readers).
     is_new := reader.until <= moment;
+  ELSE
+    SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
+    SELECT EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
+        OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
+        OR left_after IS NOT NULL
+        OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid >= pg_snapshot_xmax(old))
+        OR EXISTS (SELECT FROM keeper.bundle b WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old))))
+        OR EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q)
+      INTO is_new;
   END IF;
 
   IF wanted > 0 THEN
     last_seq := (SELECT s.last_value + 63 FROM keeper.message_seq s);
     FOR part IN 1 .. CASE WHEN from_place > 0 THEN 2 ELSE 1 END LOOP
-      -- lane_ready. Who waits longest comes first; a lane that somebody else takes right now is not waited for.
+      -- lane_ready. The session that has waited longest comes first; rows that another transaction has locked are skipped.
       WITH next AS MATERIALIZED (
              SELECT r.place_of, row_number() OVER () AS n
                FROM (SELECT l.ctid AS place_of FROM keeper.lane l
@@ -1151,27 +1265,30 @@ BEGIN
     is_late := NOT is_new;
   END IF;
   IF is_new THEN
-    DELETE FROM keeper.reader r WHERE r.queue = q AND r.until <= moment;
-    has_taken_over := FOUND;
-    IF has_taken_over THEN
-      PERFORM keeper.fold_notes(q);
-    END IF;
-    -- Somebody may have begun to read this moment.
-    is_new := NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q);
+    -- Another process may become a reader at this moment.
+    is_new := NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > moment);
   END IF;
   IF is_new THEN
-    -- Locked first and read in a later statement: its snapshot is then younger than every one that was stored before.
+    DELETE FROM keeper.reader r WHERE r.queue = q;
+    has_taken_over := FOUND;
+    IF has_taken_over THEN
+      DELETE FROM keeper.reading x WHERE x.queue = q;
+      PERFORM keeper.fold_notes(q, NULL);
+    END IF;
+  END IF;
+  IF is_new THEN
+    -- Locked first and read in a later statement, so its snapshot is younger than every stored one.
     SELECT d.known, d.left_after INTO old, left_after FROM keeper.discovery d WHERE d.queue = q;
-    -- What is left of a pile comes before everything newer.
+    -- The rest of a backlog comes before newer messages.
     seen := CASE WHEN left_after IS NULL THEN pg_current_snapshot() ELSE old END;
     IF has_taken_over THEN
-      -- All that it can have read, and more. What it had in hand for longer than a second has a lane, whose attempt is
-      -- counted. The rest counts no attempt, because most of it was in nobody's hands. But from now on it has lanes, so a
-      -- message that ends its process at once is counted from its second time on: the snapshot below sees it, and
-      -- relieve_lanes leaves it there.
+      -- All messages that the dead consumer may have read. Sessions that it held for longer than a second have rows, whose
+      -- attempts count. The other messages count no attempt, because most were not delivered. But they get rows now, so a
+      -- message that kills its process is counted from the second time on: the snapshot below sees it, and relieve_lanes
+      -- keeps the row.
       most_untied := 70000;
     END IF;
-    -- In the order of their numbers, which is that of sends that did not overlap.
+    -- In the order of sequence numbers, which is the order of sends that did not overlap.
     SELECT array_agg(p.first_seq ORDER BY p.first_seq) FILTER (WHERE p.n < most_untied + 64),
            bool_or(p.n >= most_untied + 64)
       INTO untied, are_bundles_left
@@ -1179,9 +1296,9 @@ BEGIN
               FROM keeper.undiscovered(q, old, left_after) b
              WHERE pg_visible_in_snapshot(b.xid, seen)) p;
     are_bundles_left := COALESCE(are_bundles_left, false);
-    -- message_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or
-    -- were running then: nothing is skipped, however late it commits, and nothing is read twice. (Replayed ones: what is
-    -- sent comes as a bundle.)
+    -- message_new. Between two snapshots, exactly those transactions become visible that are not below the old xmax or were
+    -- running then. So no message is skipped, however late it commits, and none is read twice. (Only replayed messages are
+    -- rows here: sends store batches.)
     SELECT array_agg(n.session ORDER BY n.first), array_agg(n.first ORDER BY n.first),
            array_agg(n.due ORDER BY n.first)
       INTO fresh, firsts, dues
@@ -1198,15 +1315,15 @@ BEGIN
                     SELECT u.of_session, u.of_seq, u.due FROM keeper.untie(q, untied, NULL) u) m
              GROUP BY m.session) n;
     UPDATE keeper.discovery d
-       SET known = seen, left_after = CASE WHEN are_bundles_left THEN untied[cardinality(untied)] END, node = at_node, asked_at = CASE WHEN d.node <> at_node THEN moment ELSE d.asked_at END
+       SET known = seen, left_after = CASE WHEN are_bundles_left THEN untied[cardinality(untied)] END, node = at_node
      WHERE d.queue = q;
     is_late := EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q);
     IF is_late THEN
-      existing := keeper.place_late_sessions(q, -1);
+      existing := keeper.place_late_sessions(q, -1, -1);
     END IF;
     IF cardinality(fresh) > 0 THEN
-      -- Key share: it meets only those who delete a lane, and these look again for messages once they have it. A lane that
-      -- somebody may be deleting is not waited for, because discovery is locked: such sessions come in a later round.
+      -- Key share: it conflicts only with deletions of rows, which search for messages after they have the lock. A row that
+      -- may be in deletion is not waited for, because discovery is locked: a later poll reads such sessions.
       SELECT s.shared, s.busy INTO shared, busy FROM keeper.share_lanes(q, fresh) s;
       existing := existing || shared;
       last_seq := (SELECT s.last_value + 63 FROM keeper.message_seq s);
@@ -1235,7 +1352,7 @@ BEGIN
       epochs := epochs || COALESCE(epochs_now, '{}');
       holders := holders || COALESCE(holders_now, '{}');
       IF cardinality(COALESCE(made_now, '{}') || shared || busy) < cardinality(fresh) THEN
-        -- A lane was made meanwhile: it exists when the next round looks.
+        -- Another transaction created the row meanwhile: the next poll sees it.
         busy := busy || ARRAY(SELECT unnest(fresh) EXCEPT SELECT unnest(made_now || shared || busy));
       END IF;
       PERFORM keeper.come_back_to(q, busy);
@@ -1250,15 +1367,15 @@ BEGIN
        WHERE l.status = 1 AND (l.session IN (SELECT unnest(taken))) IS NOT TRUE;
   END IF;
 
-  -- In a statement of its own: it must see what earlier owners of these lanes have deleted. What does not fit into an answer
-  -- under locks is read by look_lanes: such a lane has a row without a message, with the flag set.
+  -- A statement of its own, which must see the deletions of earlier owners. look_lanes reads what does not fit into an
+  -- answer under locks; such a session has a row without a message, with the flag set.
   RETURN QUERY
     SELECT 1::smallint, r.session, r.epoch, moment + lease, r.owner, CASE WHEN r.fits THEN r.seq END, r.attempts,
            r.form & 3::smallint, CASE WHEN r.fits THEN r.expires_at <= moment AND NOT keeper.is_frozen(q, r.session) ELSE true END, r.enqueued_at, r.due_at,
            r.not_before, r.ttl_us, r.message_id, r.content_type,
            CASE WHEN NOT r.fits THEN NULL WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END,
            CASE WHEN r.fits THEN r.properties END, r.replays
-      FROM (SELECT w.*, COALESCE(w.upto <= keeper.most_with_locks(), true) AS fits
+      FROM (SELECT w.*, w.n IS NULL OR w.upto <= keeper.most_with_locks() AS fits
               FROM (SELECT t.session, t.epoch, t.owner, m.seq, m.attempts, m.form, m.expires_at, m.enqueued_at, m.due_at,
                            m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties, m.replays, m.n, m.size,
                            sum(m.size) OVER (ROWS UNBOUNDED PRECEDING) AS upto
@@ -1271,7 +1388,7 @@ BEGIN
      WHERE r.fits OR r.n = 1 OR r.upto - r.size <= keeper.most_with_locks();
 
   IF cardinality(taken) = 0 THEN
-    -- Nobody was promised anything: what a crash takes away of this is discovered again, so its commit waits for no disk.
+    -- A crash loses nothing that was promised: lost messages are discovered again, so the commit need not wait for the disk.
     PERFORM set_config('synchronous_commit', 'off', true);
   END IF;
   is_ready := EXISTS (SELECT FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 AND l.place >= begins);
@@ -1283,7 +1400,7 @@ BEGIN
                (SELECT min(d.due) FROM unnest(dues) d(due) WHERE d.due > moment), NULL, NULL, NULL, NULL, NULL, NULL, NULL)::keeper.handed;
 END $$;
 
--- The next messages of held lanes. Those at or below "reached" are known to be in the owner's hands if its lease runs out.
+-- Returns the next messages of held sessions. Messages up to "reached" count as open deliveries if the lease expires.
 CREATE OR REPLACE FUNCTION keeper.fetch_lanes(q int, sessions text[], epochs bigint[], most int[])
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql
@@ -1294,7 +1411,8 @@ DECLARE
   moment timestamptz := clock_timestamp();
   last_seq bigint := (SELECT s.last_value + 63 FROM keeper.message_seq s);
 BEGIN
-  -- A crash may take this away: an attempt of a message that was in hand just then is not counted. Nobody waits for the disk.
+  -- A crash may lose this update: an attempt of a message that was open just then is not counted. The commit need not wait
+  -- for the disk.
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE keeper.lane l SET reached = last_seq
    WHERE l.ctid = ANY (ARRAY(
@@ -1311,7 +1429,7 @@ BEGIN
            r.message_id, r.content_type,
            CASE WHEN NOT r.fits THEN NULL WHEN r.form < 4 THEN r.body ELSE keeper.shared_body(r.body) END,
            CASE WHEN r.fits THEN r.properties END, r.replays
-      FROM (SELECT w.*, COALESCE(w.upto <= keeper.most_with_locks(), true) AS fits
+      FROM (SELECT w.*, w.n IS NULL OR w.upto <= keeper.most_with_locks() AS fits
               FROM (SELECT f.session, f.epoch, l.session AS lane, l.until, l.owner, m.seq, m.attempts, m.form, m.expires_at,
                            m.enqueued_at, m.due_at, m.not_before, m.ttl_us, m.message_id, m.content_type, m.body, m.properties,
                            m.replays, m.n, m.size, sum(m.size) OVER (ROWS UNBOUNDED PRECEDING) AS upto
@@ -1329,9 +1447,9 @@ BEGIN
                NULL, NULL, NULL)::keeper.handed;
 END $$;
 
--- Messages of held lanes that were too much for claim_lanes or fetch_lanes, behind those that came with these. It locks and
--- writes nothing, so a client may take its time. Every lane gets its first message as long as these fit into the bytes, and
--- more while they fit into its part of them; the first lane gets one in any case.
+-- Returns messages of held sessions that were too many for claim_lanes or fetch_lanes, behind those already returned. Takes
+-- no lock and writes nothing, so the client may take its time. Each session gets its first message while these fit into the
+-- bytes, and further ones while they fit into its share; the first session gets one in any case.
 CREATE OR REPLACE FUNCTION keeper.look_lanes(q int, sessions text[], epochs bigint[], afters bigint[], most int[], most_bytes bigint)
 RETURNS SETOF keeper.handed
 LANGUAGE plpgsql STABLE
@@ -1366,7 +1484,7 @@ BEGIN
                NULL, NULL, NULL)::keeper.handed;
 END $$;
 
--- Locks one session by name. outcome: held (by me now), none, locked, aside.
+-- Locks one session by name. outcome: held (by this caller now), none, locked, aside.
 CREATE OR REPLACE FUNCTION keeper.accept_lane(q int, of_session text, new_owner text, at_node text, of_shard bigint,
   OUT outcome text, OUT new_epoch bigint, OUT until_at timestamptz, OUT aside_status smallint, OUT why text, OUT since_at timestamptz)
 LANGUAGE plpgsql
@@ -1382,7 +1500,7 @@ BEGIN
   BEGIN
     SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
   EXCEPTION WHEN lock_not_available THEN
-    -- Its owner is settling in a transaction that lasts, and has it as long as that.
+    -- The owner settles in a long transaction, and keeps the session until its end.
     SELECT l.until INTO until_at FROM keeper.lane l WHERE l.queue = q AND l.session = of_session;
     outcome := 'locked';
     until_at := GREATEST(until_at, clock_timestamp());
@@ -1418,7 +1536,7 @@ BEGIN
   END CASE;
 END $$;
 
--- Nothing was received since the lane was claimed with its first messages: they are not in hand after all.
+-- Records that no message was received since the claim, so the prefetched messages are not open deliveries.
 CREATE OR REPLACE FUNCTION keeper.not_in_hand(q int, sessions text[], epochs bigint[]) RETURNS void
 LANGUAGE sql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -1432,8 +1550,8 @@ AS $$
       WHERE mine.epoch = f.epoch AND mine.status = 1));
 $$;
 
--- Extends leases; tells the new end of each that is still held, and no end for one that its own owner is settling at this moment
--- in a transaction: no lease waits for another session's commit.
+-- Renews leases. Returns the new end of each lease that is still held, and no end for a session whose owner is settling in a
+-- transaction: no renewal waits for another session's commit.
 CREATE OR REPLACE FUNCTION keeper.renew_lanes(q int, sessions text[], epochs bigint[])
 RETURNS TABLE (session text, epoch bigint, until timestamptz)
 LANGUAGE plpgsql
@@ -1469,10 +1587,10 @@ BEGIN
 END $$;
 
 -- queues/R__3_settle.sql
--- Ends deliveries and gives lanes back.
+-- Settles deliveries and releases sessions.
 
--- Deletes completed messages, but for those of some sessions (NULL: none), and counts them. The caller has seen to it that
--- nobody else can.
+-- Deletes completed messages, except those of some sessions (NULL: none), and counts them. The caller prevents concurrent
+-- changes of them.
 CREATE OR REPLACE FUNCTION keeper.complete_messages(q int, done_sessions text[], done_seqs bigint[], except_of text[],
   lenient boolean, of_shard bigint) RETURNS void
 LANGUAGE plpgsql
@@ -1505,11 +1623,14 @@ BEGIN
   END IF;
 END $$;
 
--- Completes messages of bundles, each mask with their bits, and counts them: a note for those that have more (firsts), and those that
--- have not (complete) go, with masks of zero where they had nothing left before. Only the reader calls it.
+-- Completes messages of batches, by one mask of bits each, and counts them. Incomplete batches (firsts) get a completion
+-- record; complete ones (complete) are deleted, with masks of zero if no bit was left before. Batches with messages of other
+-- readers (shared_firsts) get their bits set, because none of these knows when the batch is complete. Only the reader calls
+-- this.
 DROP FUNCTION IF EXISTS keeper.complete_bundled(int, bigint[], bigint[], boolean, bigint);
-CREATE OR REPLACE FUNCTION keeper.complete_bundled(q int, of_note bigint, firsts bigint[], masks bigint[], complete bigint[],
-  complete_masks bigint[], lenient boolean, of_shard bigint)
+DROP FUNCTION IF EXISTS keeper.complete_bundled(int, bigint, bigint[], bigint[], bigint[], bigint[], boolean, bigint);
+CREATE OR REPLACE FUNCTION keeper.complete_bundled(q int, of_reader bigint, of_note bigint, firsts bigint[], masks bigint[],
+  complete bigint[], complete_masks bigint[], shared_firsts bigint[], shared_masks bigint[], lenient boolean, of_shard bigint)
 RETURNS void
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -1520,16 +1641,18 @@ DECLARE
   gone_now int;
 BEGIN
   IF lenient THEN
-    -- Some of it may have been done before, without an answer.
+    -- An earlier call without an answer may have completed some of them.
     SELECT COALESCE(sum(bit_count((u.mask & ~(b.done | COALESCE(n.mask, 0)))::bit(64))), 0) INTO completed
-      FROM (SELECT * FROM unnest(firsts, masks) UNION ALL SELECT * FROM unnest(complete, complete_masks)) u(first, mask)
+      FROM (SELECT * FROM unnest(firsts, masks) UNION ALL SELECT * FROM unnest(complete, complete_masks)
+            UNION ALL SELECT * FROM unnest(shared_firsts, shared_masks)) u(first, mask)
            CROSS JOIN LATERAL (SELECT x.done FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = u.first OFFSET 0) b
            LEFT JOIN (SELECT * FROM keeper.noted x WHERE x.queue = q OFFSET 0) n ON n.first = u.first;
   ELSE
-    SELECT COALESCE(sum(bit_count(u.mask::bit(64))), 0) INTO completed FROM unnest(masks || complete_masks) u(mask);
+    SELECT COALESCE(sum(bit_count(u.mask::bit(64))), 0) INTO completed FROM unnest(masks || complete_masks || shared_masks) u(mask);
   END IF;
   IF cardinality(firsts) > 0 THEN
-    INSERT INTO keeper.completion VALUES (q, of_note, firsts, masks) ON CONFLICT DO NOTHING;
+    INSERT INTO keeper.completion (queue, epoch, note, firsts, masks) VALUES (q, of_reader, of_note, firsts, masks)
+    ON CONFLICT DO NOTHING;
     IF NOT (FOUND OR lenient) THEN
       RAISE EXCEPTION 'note % was written before', of_note;
     END IF;
@@ -1542,6 +1665,16 @@ BEGIN
       RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
     END IF;
   END IF;
+  IF cardinality(shared_firsts) > 0 THEN
+    -- Other transactions lock these rows in the same order.
+    PERFORM 1 FROM (SELECT f.first FROM unnest(shared_firsts) f(first) ORDER BY f.first) f
+       CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
+    GET DIAGNOSTICS gone_now = ROW_COUNT;
+    IF gone_now < cardinality(shared_firsts) AND NOT lenient THEN
+      RAISE EXCEPTION 'a settled message is gone' USING ERRCODE = 'SK001';
+    END IF;
+    PERFORM keeper.tick_off(q, f.first, f.mask) FROM unnest(shared_firsts, shared_masks) f(first, mask);
+  END IF;
   IF completed > 0 THEN
     UPDATE keeper.tally t SET gone = t.gone + completed WHERE t.queue = q AND t.shard = of_shard;
     IF NOT FOUND THEN
@@ -1550,10 +1683,11 @@ BEGIN
   END IF;
 END $$;
 
--- The common case for many sessions at once: messages completed, lanes given back. kept/freed: lanes that stay held / are
--- given back, with their epochs; done: completed messages. Returns the sessions whose lease is not held any more; nothing
--- was changed for these. Sessions come in order, so that nobody waits in a circle. Nor does a call wait for long: when a lane is
--- locked for a second it fails as a whole, and the caller settles each session alone. A lenient call is a repetition: what is missing was done by the first one.
+-- The common case for many sessions at once: completions and releases. kept, freed: sessions that stay held or are released,
+-- with their epochs; done: completed messages. Returns the sessions whose lease is lost; nothing was changed for these. Rows
+-- are locked in the order of the sessions, so transactions cannot deadlock. If a row is locked for a second, the call fails
+-- as a whole and the caller settles each session alone. A lenient call is a repetition: missing messages were completed by
+-- the first call.
 CREATE OR REPLACE FUNCTION keeper.settle_lanes(q int, kept text[], kept_epochs bigint[], freed text[],
   freed_epochs bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
 RETURNS SETOF text
@@ -1578,7 +1712,7 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  -- The fence. No key update: discovery, which takes key shares, is not waited for.
+  -- The fence. No key update, so discovery, which takes key shares, never waits.
   IF cardinality(kept) > 0 THEN
     SELECT array_agg(f.session), COALESCE(bool_or(l.frozen_since IS NOT NULL), false) INTO keeping, is_frozen
       FROM unnest(kept, kept_epochs) f(session, epoch)
@@ -1586,7 +1720,7 @@ BEGIN
                                 WHERE x.queue = q AND x.session = f.session OFFSET 0 FOR NO KEY UPDATE) l
      WHERE l.epoch = f.epoch AND l.status = 1 AND l.until > moment;
   END IF;
-  -- A lane that may be deleted is locked against discovery too; then a later statement looks for messages.
+  -- A row that may be deleted is locked against discovery too; a later statement then searches for messages.
   IF cardinality(freed) > 0 THEN
     SELECT array_agg(f.session), array_agg(l.place_of), array_agg(l.aside),
            is_frozen OR COALESCE(bool_or(l.frozen_since IS NOT NULL), false)
@@ -1625,17 +1759,17 @@ BEGIN
     END IF;
   END IF;
   IF is_frozen THEN
-    -- Last, because rows were found by their place above. The first message of such a session has gone.
+    -- Last, because the rows were found by their ctids above. The first message of such a session has left.
     PERFORM keeper.thaw_lane(q, d.session)
        FROM (SELECT DISTINCT u.session FROM unnest(done_sessions) u(session)
               WHERE (u.session IN (SELECT unnest(lost))) IS NOT TRUE) d;
   END IF;
 END $$;
 
--- One call of one session with everything that a settlement can be, and with state. acts: 0 complete, 1 retry,
--- 2 dead-letter, 3 park, 4 expired, 5 postpone (a retry that counts no attempt).  shared: what is in hand is in the lane, because several processes use the lease.
--- outcome: ok (detail = the
--- new version of the state), lost, order (detail = the message that is open, or none), stale (detail = the version that is there).
+-- One call of one session, with every kind of settlement and a state. acts: 0 complete, 1 retry, 2 dead-letter, 3 park, 4
+-- expired, 5 postpone (a retry that counts no attempt). shared: whether the row lists the open deliveries, because several
+-- processes use the lease. outcome: ok (detail: the new version of the state), lost, order (detail: the open message, or
+-- none), stale (detail: the present version).
 CREATE OR REPLACE FUNCTION keeper.settle_session(q int, of_session text, of_epoch bigint, shared boolean,
   seqs bigint[], acts smallint[], delays_us bigint[], limits boolean[], reasons text[], errors text[],
   state_bytes bytea, state_version bigint, of_shard bigint, OUT outcome text, OUT detail bigint, OUT at_seq bigint)
@@ -1716,7 +1850,7 @@ BEGIN
     PERFORM keeper.add_to_tally(q, of_shard, 0, completed, 0);
   END IF;
 
-  -- What was handed out behind a message that comes again is void (S-04).
+  -- Deliveries behind a retried or parked message are void (S-04).
   IF cardinality(seqs) > 0 AND acts[cardinality(seqs)] IN (1, 3, 5) THEN
     UPDATE keeper.lane l SET reached = 0, handed = CASE WHEN l.handed IS NOT NULL THEN '{}'::bigint[] END
      WHERE l.queue = q AND l.session = of_session;
@@ -1727,8 +1861,55 @@ BEGIN
   outcome := 'ok';
 END $$;
 
--- Such calls of several sessions in one commit. Sessions come in order, each once; sizes: how many settlements belong to each. Every
--- call has its own outcome, and those that are not ok have changed nothing.
+-- Counts the failed attempts of many calls with one statement. A call qualifies if it retries a single message that has attempts left.
+-- The caller has locked the lanes in an earlier statement. Returns for each call whether it was handled; other calls change nothing here.
+CREATE OR REPLACE FUNCTION keeper.retry_heads(q int, sessions text[], epochs bigint[], shareds boolean[], sizes int[], seqs bigint[],
+  acts smallint[], delays_us bigint[], limits boolean[], reasons text[], states bytea[])
+RETURNS boolean[]
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  most int := (SELECT k.max_delivery_count FROM keeper.queue k WHERE k.id = q);
+  done boolean[] := array_fill(false, ARRAY[cardinality(sessions)]);
+  calls int[];
+  lanes tid[];
+  one int;
+BEGIN
+  WITH plain AS MATERIALIZED (
+         SELECT c.n, c.delay_us, c.reason, l.place_of AS lane_at, m.place_of AS message_at
+           FROM (SELECT s.n, s.session, s.epoch, seqs[s.upto] AS seq, delays_us[s.upto] AS delay_us, limits[s.upto] AS is_limited,
+                        reasons[s.upto] AS reason
+                   FROM (SELECT u.n::int AS n, u.session, u.epoch, u.is_shared, u.size,
+                                (sum(u.size) OVER (ORDER BY u.n))::int AS upto
+                           FROM unnest(sessions, epochs, shareds, sizes) WITH ORDINALITY u(session, epoch, is_shared, size, n)) s
+                  WHERE s.size = 1 AND NOT s.is_shared AND acts[s.upto] = 1 AND states[s.n] IS NULL) c
+                CROSS JOIN LATERAL (SELECT x.ctid AS place_of, x.epoch, x.status, x.until, x.handed FROM keeper.lane x
+                                     WHERE x.queue = q AND x.session = c.session OFFSET 0) l
+                CROSS JOIN LATERAL (SELECT y.ctid AS place_of, y.attempts FROM keeper.message y
+                                     WHERE y.queue = q AND y.session = c.session AND y.seq = c.seq OFFSET 0) m
+          WHERE l.epoch = c.epoch AND l.status = 1 AND l.until > moment AND l.handed IS NULL
+            AND (NOT c.is_limited OR m.attempts + 1 < most)),
+       tried AS (
+         UPDATE keeper.message m
+            SET attempts = m.attempts + 1, last_error = p.reason, failed_at = moment, due_at = moment + keeper.micros(p.delay_us)
+           FROM plain p WHERE m.ctid = p.message_at
+         RETURNING p.n, p.lane_at)
+  SELECT array_agg(t.n), array_agg(t.lane_at) INTO calls, lanes FROM tried t;
+  IF cardinality(calls) > 0 THEN
+    -- Deliveries behind a retried or parked message are void (S-04).
+    UPDATE keeper.lane l SET reached = 0 WHERE l.ctid = ANY (lanes);
+    FOREACH one IN ARRAY calls LOOP
+      done[one] := true;
+    END LOOP;
+  END IF;
+  RETURN done;
+END $$;
+
+-- Runs such calls of several sessions in one commit. Sessions come in order, each once; sizes: how many settlements belong
+-- to each. Each call has its own outcome, and a call that is not ok has changed nothing.
 CREATE OR REPLACE FUNCTION keeper.settle_each(q int, sessions text[], epochs bigint[], shareds boolean[], sizes int[], seqs bigint[],
   acts smallint[], delays_us bigint[], limits boolean[], reasons text[], errors text[], states bytea[], versions bigint[], of_shard bigint)
 RETURNS TABLE (outcome text, detail bigint, at_seq bigint)
@@ -1738,23 +1919,33 @@ SET lock_timeout = '1s'
 AS $$
 DECLARE
   upto int := 0;
+  are_retried boolean[];
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  -- All lanes before the first count: who has one of them and wants to count must not be waited for in a circle.
+  -- All session rows before the first count: a transaction that has one of these rows and waits for the count would
+  -- otherwise deadlock.
   PERFORM 1 FROM unnest(sessions) s(session)
      CROSS JOIN LATERAL (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = s.session OFFSET 0 FOR UPDATE) x;
+  are_retried := keeper.retry_heads(q, sessions, epochs, shareds, sizes, seqs, acts, delays_us, limits, reasons, states);
   FOR i IN 1 .. cardinality(sessions) LOOP
     upto := upto + sizes[i];
-    RETURN QUERY
-      SELECT * FROM keeper.settle_session(q, sessions[i], epochs[i], shareds[i], seqs[upto - sizes[i] + 1 : upto],
-        acts[upto - sizes[i] + 1 : upto], delays_us[upto - sizes[i] + 1 : upto], limits[upto - sizes[i] + 1 : upto],
-        reasons[upto - sizes[i] + 1 : upto], errors[upto - sizes[i] + 1 : upto], states[i], versions[i], of_shard);
+    IF are_retried[i] THEN
+      outcome := 'ok';
+      detail := NULL;
+      at_seq := NULL;
+      RETURN NEXT;
+    ELSE
+      RETURN QUERY
+        SELECT * FROM keeper.settle_session(q, sessions[i], epochs[i], shareds[i], seqs[upto - sizes[i] + 1 : upto],
+          acts[upto - sizes[i] + 1 : upto], delays_us[upto - sizes[i] + 1 : upto], limits[upto - sizes[i] + 1 : upto],
+          reasons[upto - sizes[i] + 1 : upto], errors[upto - sizes[i] + 1 : upto], states[i], versions[i], of_shard);
+    END IF;
   END LOOP;
 END $$;
 
--- Writes a session's state; the caller has the lane and has compared versions.
+-- Writes a session's state. The caller has locked the row and compared the versions.
 CREATE OR REPLACE FUNCTION keeper.put_state(q int, of_session text, state_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -1769,7 +1960,7 @@ BEGIN
   RETURN version_now;
 END $$;
 
--- One message of a held lane.
+-- Returns one message of a held session.
 CREATE OR REPLACE FUNCTION keeper.as_handed(next keeper.message, lane keeper.lane) RETURNS keeper.handed
 LANGUAGE sql STABLE AS $$
   SELECT (1::smallint, next.session, lane.epoch, lane.until, lane.owner, next.seq, next.attempts, next.form & 3::smallint, false,
@@ -1778,8 +1969,8 @@ LANGUAGE sql STABLE AS $$
           next.properties, next.replays)::keeper.handed
 $$;
 
--- Hands out messages of a lease that several processes use: what is in hand is written to the lane. A handle that
--- remembers nothing begins again at the first one in hand.
+-- Delivers messages under a lease that several processes use: the row lists the open deliveries. A handle without memory
+-- begins again at the first open one.
 DROP FUNCTION IF EXISTS keeper.receive_shared(int, text, bigint, int);
 DROP FUNCTION IF EXISTS keeper.receive_shared(int, text, bigint, int, boolean);
 CREATE OR REPLACE FUNCTION keeper.receive_shared(q int, of_session text, of_epoch bigint, most int, most_bytes bigint,
@@ -1852,11 +2043,14 @@ BEGIN
 END $$;
 
 -- queues/R__4_operate.sql
--- What a person does to a session, and dead letters that are put back.
+-- Operators' acts on sessions, and replays of dead letters.
 
--- act: pause, resume, park, release, deadLetterHead, deadLetterAll.  -1 when a process carries sessions of this queue, -2 when the
--- session's row is locked: the caller gives everything back and tries again, because others wait for discovery.
-CREATE OR REPLACE FUNCTION keeper.act_on_session(q int, of_session text, act text, why text, of_shard bigint) RETURNS int
+-- act: pause, resume, park, release, deadLetterHead, deadLetterAll. asked_of: the epoch of the reader that has persisted the
+-- session for this act, or zero if the queue has none. Returns -1 if that has changed: the caller sends its request again.
+-- Returns -2 if the session's row is locked: the caller rolls back and tries again.
+DROP FUNCTION IF EXISTS keeper.act_on_session(int, text, text, text, bigint);
+CREATE OR REPLACE FUNCTION keeper.act_on_session(q int, of_session text, act text, why text, asked_of bigint, of_shard bigint)
+RETURNS int
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 AS $$
@@ -1871,12 +2065,19 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  -- A caller that stands still before its commit does not keep the locks for long.
+  -- A caller that freezes before its commit must not keep the locks for long.
   PERFORM set_config('idle_in_transaction_session_timeout', '5s', true);
-  -- Who carries sessions in memory must have written them down, and nobody may begin to.
-  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
-  IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
-    RETURN -1;
+  IF asked_of > 0 THEN
+    -- Only the reader creates rows, and it has created this one; nothing else of the queue is locked.
+    IF NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.epoch = asked_of AND r.until > clock_timestamp()) THEN
+      RETURN -1;
+    END IF;
+  ELSE
+    -- The queue has no reader, and no process may become one.
+    PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+    IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
+      RETURN -1;
+    END IF;
   END IF;
   IF EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = of_session) THEN
     PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE SKIP LOCKED;
@@ -1884,17 +2085,19 @@ BEGIN
       RETURN -2;
     END IF;
   END IF;
-  PERFORM keeper.untie_session(q, of_session);
-  IF target IS NOT NULL THEN
+  IF asked_of = 0 THEN
+    PERFORM keeper.untie_session(q, of_session);
+  END IF;
+  IF target IS NOT NULL AND asked_of = 0 THEN
     INSERT INTO keeper.lane (queue, session, status, place)
     VALUES (q, of_session, 0, nextval('keeper.message_seq')) ON CONFLICT DO NOTHING;
   END IF;
   SELECT * INTO lane FROM keeper.lane l WHERE l.queue = q AND l.session = of_session FOR UPDATE;
   IF NOT FOUND THEN
-    RETURN 0;
+    RETURN CASE WHEN target IS NOT NULL THEN -1 ELSE 0 END;
   END IF;
   IF lane.status = 1 AND lane.until <= clock_timestamp() THEN
-    -- It ends as a lease that ran out first: its attempt counts, whatever comes then.
+    -- An expired lease ends first, so that its attempt counts, whatever follows.
     PERFORM keeper.end_lease(q, of_session, of_shard);
     UPDATE keeper.lane l SET status = 0, reached = 0, handed = NULL WHERE l.queue = q AND l.session = of_session
     RETURNING * INTO lane;
@@ -1903,7 +2106,7 @@ BEGIN
 
   CASE act
     WHEN 'PAUSE', 'PARK' THEN
-      -- A parked session stays parked when it is paused: parking says more.
+      -- A parked session stays parked when it is paused.
       IF lane.aside IS NULL OR (lane.aside <> target AND lane.aside <> 3) THEN
         UPDATE keeper.lane l
            SET aside = target, reason = why, since = clock_timestamp(),
@@ -1912,7 +2115,7 @@ BEGIN
         changed := 1;
       END IF;
     WHEN 'RESUME' THEN
-      -- A session whose head waits goes on now, too.
+      -- A waiting head becomes due as well.
       IF lane.aside IS NULL AND lane.status <> 2 THEN
         RETURN 0;
       END IF;
@@ -1935,7 +2138,7 @@ BEGIN
       FOR next_seq IN
         SELECT m.seq FROM keeper.message m WHERE m.queue = q AND m.session = of_session ORDER BY m.seq
       LOOP
-        -- Only the first one was being tried; those handed out behind it were not.
+        -- Only the first open delivery was an attempt; those behind it were not.
         PERFORM keeper.bury(q, of_session, next_seq,
                             CASE WHEN was_held AND changed = 0 AND next_seq <= lane.reached THEN 1 ELSE 0 END,
                             why, NULL, of_shard);
@@ -1949,7 +2152,7 @@ BEGIN
   RETURN changed;
 END $$;
 
--- Puts these dead letters back with their old numbers, so that they come before newer messages of their session (D-02).
+-- Replays these dead letters under their old numbers, so that they come before newer messages of their session (D-02).
 CREATE OR REPLACE FUNCTION keeper.replay(q int, ids bigint[], of_shard bigint) RETURNS int
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_bitmapscan = off
@@ -1977,7 +2180,11 @@ BEGIN
              FROM letters l
            RETURNING session)
     SELECT count(*), array_agg(DISTINCT b.session ORDER BY b.session) INTO moved, touched FROM back b;
-    -- A lane whose head waits may have a new head now. Lanes that are missing come by discovery.
+    -- A reader that has cached newer messages of these sessions must put the replayed ones first.
+    INSERT INTO keeper.ask (queue, session, needs_lane)
+    SELECT q, t.session, false FROM unnest(touched) t(session)
+     WHERE EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp());
+    -- A session whose head waits may have a new head now. Discovery creates missing rows.
     FOREACH one IN ARRAY COALESCE(touched, '{}') LOOP
       PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 2 FOR UPDATE;
       IF FOUND THEN
@@ -2003,31 +2210,33 @@ BEGIN
 END $$;
 
 -- queues/R__5_send.sql
--- Stores messages in the order of the arrays. The same statement serves single sends, groups of them, and sends inside of
--- an application's own transaction. It touches no row that a consumer touches.
+-- Stores messages in the order of the arrays, for single sends, batches of sends, and sends in an application's transaction.
+-- Touches no row that a consumer touches.
 
--- sessions is NULL for an unordered queue.  keys: what ids are told apart by; different within one call; NULL: the ids are
--- UUIDs and tell themselves apart.  forms, types: one element stands for all.  props, ttls, not_befores: NULL where no
--- message has any.  sizes: how many go into each bundle, at most 64 (a message with a shared body alone), and weights, how
--- many bytes these have.
--- are_unused: the sender has made all ids and uses them for the first time.  times: when ids that begin with the time were
--- made, in units of about a second, NULL where no lock is needed; span, from the first to the last millisecond; low_key, high_key: the least and the greatest of the keys.
--- One row: the first number of each bundle; the others follow it. Where ids are known already nothing is stored, and the
--- row has their keys, and the numbers of the first ones. None at all: they cannot be stored as unused ones now.
---
--- How ids are told apart (Q-03): each has a row in "duplicate", whose key is unique. Unused ones are written to "sent" instead, one
--- row for a bundle. An id may still be used by somebody else at the same time, to whom its sender gave it. Who writes to "sent" has
--- a shared lock on the times of its ids (1) until it commits; who writes ids that begin with the time to "duplicate", and is not the first to use them, has one (2). The first makes sure
--- that nobody has (2), and looks into "duplicate", or gives up and does as everybody does. The other has (2) first, waits for those who have (1), and
--- looks into "sent". So of two that use one id, one sees the other. Nobody waits longer than for a commit of unused ids, which is
--- never one of an application's own transaction.
+-- sessions: NULL for an unordered queue. keys: the keys of the ids, different within one call; NULL if the ids are UUIDs and
+-- their own keys. forms, types: one element stands for all. props, ttls, not_befores: NULL if no message has any. sizes: the
+-- number of messages of each batch, at most 64 (one with a shared payload is alone); weights: their bytes. buckets: the
+-- buckets of each batch; NULL for any. are_unused: the sender created all ids and uses them for the first time. times: when
+-- ids that begin with their time were created, in units of about a second; NULL if no lock is needed. span: from the first
+-- to the last millisecond. low_key, high_key: the least and the greatest key. Returns one row with the first number of each
+-- batch, from which the others follow. If ids are known already, nothing is stored, and the row has their keys and the
+-- numbers of the first messages. Returns no row if the messages cannot be stored as unused ones now. How ids are recognised
+-- (Q-03): each id has a row in "duplicate", whose key is unique. Unused ids are stored in "sent" instead, one row per batch.
+-- Another sender may use such an id at the same time, if it was given the id. A transaction that writes to "sent" has a
+-- shared lock (1) on the times of its ids until it commits. A transaction that writes an id with a time to "duplicate", and
+-- is not its first user, has a lock (2). The first kind makes sure that no transaction has (2) and looks into "duplicate";
+-- otherwise it gives up and acts like the second kind. The second kind takes (2) first, waits for all holders of (1), and
+-- looks into "sent". So of two transactions with one id, one sees the other. A transaction waits at most for a commit of
+-- unused ids, which is never an application's own transaction.
 CREATE OR REPLACE FUNCTION keeper.time_lock(q int, made_at bigint, kind bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT hashint8extended((q::bigint << 40) # made_at, kind) $$;
 
 DROP FUNCTION IF EXISTS keeper.send(int, text[], text[], uuid[], smallint[], text[], bytea[], text[], bigint[],
                                     timestamptz[], bigint);
+DROP FUNCTION IF EXISTS keeper.send(int, text[], text[], uuid[], smallint[], text[], bytea[], text[], bigint[],
+                                    timestamptz[], int[], bigint[], boolean, bigint[], int8range, uuid, uuid, bigint);
 CREATE OR REPLACE FUNCTION keeper.send(q int, sessions text[], ids text[], keys uuid[], forms smallint[], types text[],
-  bodies bytea[], props text[], ttls bigint[], not_befores timestamptz[], sizes int[], weights bigint[],
+  bodies bytea[], props text[], ttls bigint[], not_befores timestamptz[], sizes int[], weights bigint[], buckets bigint[],
   are_unused boolean, times bigint[], span int8range, low_key uuid, high_key uuid, of_shard bigint,
   OUT firsts bigint[], OUT known_keys uuid[], OUT known_seqs bigint[])
 LANGUAGE plpgsql
@@ -2047,7 +2256,7 @@ BEGIN
     INTO ttl, remembered, firsts
     FROM keeper.queue k WHERE k.id = q;
   IF ttls IS NOT NULL THEN
-    -- One that is too large must not be stored: nobody could read its bundle.
+    -- A batch that is too large must not be stored, because no consumer could read it.
     PERFORM moment + keeper.micros(t.longest) FROM (SELECT max(u) FROM unnest(ttls) u) t(longest);
   END IF;
   IF remembered > interval '0' AND are_unused THEN
@@ -2055,7 +2264,7 @@ BEGIN
                     AND pg_try_advisory_lock(keeper.time_lock(q, t.made_at, 2))
                     AND pg_advisory_unlock(keeper.time_lock(q, t.made_at, 2)))
       INTO are_unused FROM unnest(times) t(made_at);
-    -- In a statement of its own, so that it sees what those have done who had the lock.
+    -- A statement of its own, so that it sees the commits of earlier holders of the lock.
     IF are_unused AND EXISTS (
          SELECT FROM keeper.duplicate d WHERE d.queue = q AND d.key BETWEEN low_key AND high_key) THEN
       are_unused := NOT EXISTS (
@@ -2070,8 +2279,8 @@ BEGIN
     END IF;
     remembered := interval '0' - remembered;
   ELSIF remembered > interval '0' AND times IS NOT NULL THEN
-    -- In other levels "sent" is seen as it was when the transaction began, and an id of it would be stored twice. Ids that
-    -- have rows of their own, and those that are used for the first time, are told apart in every level.
+    -- At other levels, "sent" is visible as of the beginning of the transaction, and a known id would be stored twice. Ids
+    -- with rows of their own, and ids used for the first time, are recognised at every level.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
       RAISE EXCEPTION 'The transaction is in %, where an id that was made with the time cannot be told from one that others sent meanwhile; use READ COMMITTED for it, or another id',
         upper(current_setting('transaction_isolation')) USING ERRCODE = 'SK003';
@@ -2093,13 +2302,13 @@ BEGIN
                    ORDER BY b.n, g.i);
   END IF;
   IF of_shard >= 0 THEN
-    -- An id that is in an application's open transaction must not hold up those it was sent together with: the call fails, and
-    -- the caller sends each alone.
+    -- An id in an application's open transaction must not delay other messages: the call fails, and the caller sends each
+    -- alone.
     PERFORM set_config('lock_timeout', '100ms', true);
   END IF;
   WHILE remembered > interval '0' LOOP
-    -- In the order of the keys, so that two senders of the same ids wait for each other and never in a circle. That an id
-    -- is known is the exception, and looking first would cost as much again as storing.
+    -- In the order of the keys, so that two senders of the same ids cannot deadlock. Known ids are rare, and a check before
+    -- the insert would cost as much again as the insert.
     BEGIN
       INSERT INTO keeper.duplicate (queue, key, seq, expires_at)
       SELECT q, u.key, u.seq, moment + remembered FROM unnest(told_apart_by, seqs) u(key, seq) ORDER BY u.key;
@@ -2121,7 +2330,7 @@ BEGIN
       END IF;
       tries := tries + 1;
       IF tries = 3 THEN
-        -- Stored by somebody whom this transaction cannot see.
+        -- Stored by a transaction that this one cannot see.
         RAISE EXCEPTION 'a message with one of these ids is being stored' USING ERRCODE = '40001';
       END IF;
     END;
@@ -2145,13 +2354,13 @@ BEGIN
            u(seq, id, form, type, body, props, ttl_us, not_before);
   ELSIF cardinality(sizes) = 1 THEN
     INSERT INTO keeper.bundle (queue, first_seq, last_seq, members, bytes, enqueued_at, expires_at, shared, sessions, ids,
-                               forms, types, bodies, props, ttls, not_befores)
+                               forms, types, bodies, props, ttls, not_befores, buckets)
     VALUES (q, firsts[1], firsts[1] + sizes[1] - 1, -1::bigint # ((-2::bigint) << (sizes[1] - 1)), weights[1], moment,
             moment + keeper.micros(ttl), CASE WHEN forms[1] >= 4 THEN encode(bodies[1], 'hex')::uuid END, sessions, ids,
-            forms, types, bodies, props, ttls, not_befores);
+            forms, types, bodies, props, ttls, not_befores, COALESCE(send.buckets[1], -1));
   ELSE
     INSERT INTO keeper.bundle (queue, first_seq, last_seq, members, bytes, enqueued_at, expires_at, shared, sessions, ids,
-                               forms, types, bodies, props, ttls, not_befores)
+                               forms, types, bodies, props, ttls, not_befores, buckets)
     SELECT q, b.first, b.first + b.size - 1, -1::bigint # ((-2::bigint) << (b.size - 1)), b.weight, moment,
            moment + keeper.micros(ttl),
            CASE WHEN COALESCE(forms[b.upto], forms[1]) >= 4 THEN encode(bodies[b.upto], 'hex')::uuid END,
@@ -2159,9 +2368,9 @@ BEGIN
            CASE cardinality(forms) WHEN 1 THEN forms ELSE forms[b.upto - b.size + 1 : b.upto] END,
            CASE cardinality(types) WHEN 1 THEN types ELSE types[b.upto - b.size + 1 : b.upto] END,
            bodies[b.upto - b.size + 1 : b.upto], props[b.upto - b.size + 1 : b.upto], ttls[b.upto - b.size + 1 : b.upto],
-           not_befores[b.upto - b.size + 1 : b.upto]
-      FROM (SELECT u.first, u.size, u.weight, (sum(u.size) OVER (ORDER BY u.n))::int AS upto
-              FROM unnest(firsts, sizes, weights) WITH ORDINALITY u(first, size, weight, n)) b;
+           not_befores[b.upto - b.size + 1 : b.upto], COALESCE(b.buckets, -1)
+      FROM (SELECT u.first, u.size, u.weight, u.buckets, (sum(u.size) OVER (ORDER BY u.n))::int AS upto
+              FROM unnest(firsts, sizes, weights, send.buckets) WITH ORDINALITY u(first, size, weight, buckets, n)) b;
   END IF;
   -- The common case of add_to_tally, without the cost of a call.
   UPDATE keeper.tally t SET arrived = t.arrived + cardinality(ids) WHERE t.queue = q AND t.shard = of_shard;
@@ -2171,7 +2380,7 @@ BEGIN
 END $$;
 
 -- queues/R__6_loose.sql
--- Messages of unordered queues: each is a lane of its own.
+-- Messages of unordered queues: each is locked on its own.
 
 -- Makes a message of an unordered queue a dead letter.
 CREATE OR REPLACE FUNCTION keeper.bury_loose(q int, of_seq bigint, tried int, why text, error text, of_shard bigint)
@@ -2192,7 +2401,7 @@ BEGIN
   END IF;
 END $$;
 
--- A failed attempt: back to its place by age, or later, or the poison policy.
+-- Handles a failed attempt: the message returns to its place by age, waits, or follows the poison policy.
 CREATE OR REPLACE FUNCTION keeper.fail_loose(q int, of_seq bigint, delay_us bigint, limited boolean, error text,
                                              of_shard bigint) RETURNS void
 LANGUAGE plpgsql
@@ -2214,7 +2423,7 @@ BEGIN
   END IF;
 END $$;
 
--- Locks that ran out, and messages that have become too old. Tells when to look next.
+-- Ends expired locks, and dead-letters expired messages. Returns when to look next.
 CREATE OR REPLACE FUNCTION keeper.wake_loose(q int, of_shard bigint, OUT woken int, OUT next_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -2250,8 +2459,8 @@ BEGIN
     INTO next_us;
 END $$;
 
--- Locks the oldest messages that nobody has, until bodies and properties have more than most_bytes together. The loop locks a row
--- only when it comes to it, so what does not fit stays free for other receivers.
+-- Locks the oldest free messages, until payloads and properties exceed most_bytes. The loop locks a row only when it reaches
+-- the row, so messages that do not fit stay free for other receivers.
 DROP FUNCTION IF EXISTS keeper.receive_loose(int, int, bigint);
 CREATE OR REPLACE FUNCTION keeper.receive_loose(q int, most int, most_bytes bigint, of_shard bigint)
 RETURNS SETOF keeper.handed
@@ -2298,7 +2507,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Completes messages; returns those whose lock is not held any more.
+-- Completes messages. Returns those whose lock is lost.
 CREATE OR REPLACE FUNCTION keeper.complete_loose(q int, seqs bigint[], receipts bigint[], of_shard bigint)
 RETURNS SETOF bigint
 LANGUAGE plpgsql
@@ -2327,7 +2536,7 @@ BEGIN
   END IF;
 END $$;
 
--- Everything else a settlement can be, for one message. False when the lock is not held any more.
+-- Applies any other settlement to one message. Returns false if the lock is lost.
 CREATE OR REPLACE FUNCTION keeper.settle_loose(q int, of_seq bigint, of_receipt bigint, act int, delay_us bigint,
   limited boolean, why text, error text, of_shard bigint) RETURNS boolean
 LANGUAGE plpgsql
@@ -2353,7 +2562,7 @@ BEGIN
 END $$;
 
 -- queues/R__7_keep_house.sql
--- What nobody waits for. True when there is more to do at once.
+-- Housekeeping. Returns true if more can be done at once.
 CREATE OR REPLACE FUNCTION keeper.keep_house(of_shard bigint) RETURNS boolean
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
@@ -2384,7 +2593,7 @@ BEGIN
   GET DIAGNOSTICS forgotten_together = ROW_COUNT;
 
   FOR of_queue IN SELECT k.id, k.is_ordered FROM keeper.queue k LOOP
-    -- By age: the oldest come first in this index, so a look at its begin is enough.
+    -- By age: the oldest rows come first in this index, so reading its beginning suffices.
     IF of_queue.is_ordered THEN
       FOR old IN
         SELECT m.session, m.seq FROM (SELECT x.session, x.seq, x.expires_at FROM keeper.message x
@@ -2409,37 +2618,100 @@ BEGIN
         buried := buried + 1;
       END LOOP;
     END IF;
-    -- Rows that transactions of applications left, and those of processes that are gone, into one.
-    WITH folded AS (
-      DELETE FROM keeper.tally t WHERE t.queue = of_queue.id AND t.shard < 0 RETURNING t.*)
-    INSERT INTO keeper.tally AS t (queue, shard, arrived, gone, dead)
-    SELECT of_queue.id, 0, sum(f.arrived), sum(f.gone), sum(f.dead) FROM folded f HAVING count(*) > 0
-    ON CONFLICT (queue, shard) DO UPDATE
-       SET arrived = t.arrived + excluded.arrived, gone = t.gone + excluded.gone, dead = t.dead + excluded.dead;
   END LOOP;
+
+  -- Rows of processes that are gone, or whose reading has ended.
+  DELETE FROM keeper.ask a WHERE a.asked_at < moment - interval '2 minutes';
+
+  -- Failures of messages that have left their batches.
+  DELETE FROM keeper.failed_head f
+   WHERE f.ctid = ANY (ARRAY(
+     SELECT x.ctid FROM keeper.failed_head x
+      WHERE x.failed_at < moment - interval '10 seconds'
+        AND NOT EXISTS (SELECT FROM keeper.bundle b
+                         WHERE b.queue = x.queue AND b.first_seq > x.seq - 64 AND b.first_seq <= x.seq AND b.last_seq >= x.seq)
+      LIMIT 5000 FOR UPDATE SKIP LOCKED));
 
   -- An empty state of a session that has nothing else.
   DELETE FROM keeper.session_state s
    WHERE s.bytes = ''::bytea AND s.updated_at < moment - interval '1 hour'
      AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = s.queue AND l.session = s.session);
+
+  -- Merges counts of processes and of applications' transactions into one row. Last: a process that adds to one of them
+  -- waits for this transaction, and creates a new row then.
+  FOR of_queue IN SELECT k.id FROM keeper.queue k LOOP
+    WITH folded AS (
+      DELETE FROM keeper.tally t
+       WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM keeper.tally x WHERE x.queue = of_queue.id AND x.shard <> 0
+                                  LIMIT 10000 FOR UPDATE SKIP LOCKED))
+      RETURNING t.*)
+    INSERT INTO keeper.tally AS t (queue, shard, arrived, gone, dead)
+    SELECT of_queue.id, 0, sum(f.arrived), sum(f.gone), sum(f.dead) FROM folded f HAVING count(*) > 0
+    ON CONFLICT (queue, shard) DO UPDATE
+       SET arrived = t.arrived + excluded.arrived, gone = t.gone + excluded.gone, dead = t.dead + excluded.dead;
+  END LOOP;
   RETURN forgotten = 5000 OR forgotten_together = 5000 OR buried >= 500;
 END $$;
 
 -- queues/R__8_carry.sql
--- A queue that is read by one process alone: what is new is read with its bodies and handed out from memory; only
--- sessions with something unusual about them are written down as lanes.
---
--- The fence of a reader: every statement that writes for it finds its row in "reader", with its epoch and a lease that has
--- not run out, and its row in "reading". A crash of the database, or a standby that takes over, empties "reading". Some
--- transactions are lost then, and others get their numbers and those of their messages. What the reader has in memory may
--- be about the lost ones, so it writes nothing of it.
+-- Readers: processes that read a queue, or buckets of its sessions, with payloads, and deliver from memory. Only sessions
+-- with something unusual get rows. A bucket has at most one reader, and only that one creates rows for its sessions. The
+-- fence: every statement that writes for a reader finds its row in "reader", with its epoch and a lease that has not
+-- expired, and its row in "reading". A crash of the database, or the promotion of a standby, empties "reading". Some
+-- transactions are lost then, and later ones get their numbers and the numbers of their messages. The consumer's memory may
+-- be about the lost ones, so it writes none of it.
 
--- Becomes the reader, unless there is one, somebody else wanted sessions lately, or less than that is new. Discovery is
--- locked first, by everybody who changes who reads.
-DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint, bigint);
-DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, int, bigint);
-CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint,
-  OUT my_epoch bigint, OUT known_to text, OUT lease_us bigint)
+-- Returns how long the lease of a reader lasts: after its death sessions wait that long, and not for a long lock duration.
+CREATE OR REPLACE FUNCTION keeper.reader_lease_us(q int) RETURNS bigint
+LANGUAGE sql STABLE
+SET enable_seqscan = off
+AS $$ SELECT LEAST(k.lock_us, 10000000) FROM keeper.queue k WHERE k.id = q $$;
+
+-- Returns the buckets that a reader should have: living ones share all buckets, in the order of their processes. others: the
+-- buckets that other ones have now, including dead ones.
+CREATE OR REPLACE FUNCTION keeper.share_of(q int, my_epoch bigint, OUT target bigint, OUT others bigint)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  SELECT CASE WHEN s.readers = 1 THEN -1
+              WHEN s.upto = s.begins THEN 0
+              ELSE ((1::bigint << (s.upto - s.begins)) - 1) << s.begins END
+    INTO target
+    FROM (SELECT r.epoch, count(*) OVER () AS readers,
+                 (64 * (row_number() OVER w - 1) / count(*) OVER ())::int AS begins,
+                 (64 * row_number() OVER w / count(*) OVER ())::int AS upto
+            FROM keeper.reader r
+           WHERE r.queue = q AND (r.until > clock_timestamp() OR r.epoch = my_epoch)
+          WINDOW w AS (ORDER BY r.node COLLATE "C", r.epoch)) s
+   WHERE s.epoch = my_epoch;
+  SELECT COALESCE(bit_or(r.owns), 0) INTO others FROM keeper.reader r WHERE r.queue = q AND r.epoch <> my_epoch;
+END $$;
+
+-- Makes a process a reader of the free buckets that it should have. The caller has locked discovery.
+CREATE OR REPLACE FUNCTION keeper.add_reader(q int, at_node text, OUT my_epoch bigint, OUT my_buckets bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+BEGIN
+  INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at, owns)
+  -- The sequence may have gone back with a promoted standby that lost its last numbers; the random part distinguishes two
+  -- readers then.
+  VALUES (q, nextval('keeper.epoch_seq') + floor(random() * 4096)::bigint, at_node,
+          moment + keeper.micros(keeper.reader_lease_us(q)), moment, moment, 0)
+  RETURNING epoch INTO my_epoch;
+  INSERT INTO keeper.reading VALUES (q, my_epoch);
+  SELECT s.target & ~s.others INTO my_buckets FROM keeper.share_of(q, my_epoch) s;
+  UPDATE keeper.reader r SET owns = my_buckets WHERE r.queue = q AND r.epoch = my_epoch;
+END $$;
+
+-- Becomes a reader, unless there is one that it may not join, all were asked to stop lately, or fewer messages are new.
+-- Every transaction that changes readers locks discovery first.
+DROP FUNCTION IF EXISTS keeper.become_reader(int, text, int, bigint);
+CREATE OR REPLACE FUNCTION keeper.become_reader(q int, at_node text, least_new int, alone_us bigint, joins boolean,
+  OUT my_epoch bigint, OUT my_buckets bigint, OUT known_to text, OUT lease_us bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
 AS $$
@@ -2453,7 +2725,11 @@ BEGIN
     PERFORM keeper.refuse_isolation();
   END IF;
   SELECT d.known, d.asked_at INTO old, asked FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
-  IF asked > moment - keeper.micros(alone_us) OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q) THEN
+  IF asked > moment - keeper.micros(alone_us)
+     -- A reading of this process that it does not know of ends first; living readers or a poll end dead ones.
+     OR EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND (r.node = at_node OR NOT joins))
+     OR (EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q)
+         AND NOT EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > moment)) THEN
     RETURN;
   END IF;
   IF least_new > 0 THEN
@@ -2467,25 +2743,124 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  SELECT k.lock_us INTO lease_us FROM keeper.queue k WHERE k.id = q;
+  lease_us := keeper.reader_lease_us(q);
   IF lease_us < 1000000 THEN
     RETURN; -- So short a lease would be lost for a breath.
   END IF;
-  INSERT INTO keeper.reader (queue, epoch, node, until, beat_at, begun_at)
-  -- The sequence may have gone back with a standby that lost its last numbers; a random part tells two readers apart then.
-  VALUES (q, nextval('keeper.epoch_seq') + floor(random() * 4096)::bigint, at_node, moment + keeper.micros(lease_us), moment,
-          moment)
-  RETURNING epoch INTO my_epoch;
-  INSERT INTO keeper.reading VALUES (q, my_epoch) ON CONFLICT (queue) DO UPDATE SET epoch = excluded.epoch;
+  SELECT a.my_epoch, a.my_buckets INTO my_epoch, my_buckets FROM keeper.add_reader(q, at_node) a;
   known_to := old;
 END $$;
 
--- What a reader is told. kind 4: a message, and when it is too old (until). 6: a bundle: its first number (seq), what of it
--- is done (epoch), when it is too old (until), what time it is (due_at). 5: up to which snapshot (node), and number (seq) if that is not all. 2: a
--- held lane has news. 3: somebody else reads now. 7: what else was found, to be read by read_found (bundles in ttls, sessions with
--- lanes in sessions, those that lost them in ids, the last number in seq, whether there are rows in is_expired, whether to find them by
--- transaction in attempts). 0: the summary: moment (until), a number for epochs, the place of the first ready
--- lane (seq), whether another process wants sessions, the last number given out (ttl_us), whether something was locked (form).
+-- Returns what a reader must know of the others: the buckets that it should take and no other has (free), whether it must
+-- stop, whether one is dead, and the buckets of each living one.
+CREATE OR REPLACE FUNCTION keeper.look_at_readers(q int, my_epoch bigint, OUT free bigint, OUT must_stop boolean,
+  OUT are_dead boolean, OUT masks bigint[])
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  SELECT s.target & ~s.others INTO free FROM keeper.share_of(q, my_epoch) s;
+  SELECT bool_or(r.until <= clock_timestamp()),
+         array_agg(r.owns) FILTER (WHERE r.until > clock_timestamp() AND r.owns <> 0),
+         bool_or(r.epoch = my_epoch AND r.begun_at <= d.asked_at)
+    INTO are_dead, masks, must_stop
+    FROM keeper.reader r JOIN keeper.discovery d ON d.queue = r.queue
+   WHERE r.queue = q;
+END $$;
+
+-- The same, for processes that only send.
+CREATE OR REPLACE FUNCTION keeper.parts_of_readers(q int) RETURNS bigint[]
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+  RETURN (SELECT array_agg(r.owns) FROM keeper.reader r
+           WHERE r.queue = q AND r.until > clock_timestamp() AND r.owns <> 0);
+END $$;
+
+-- Ends readers whose lease has expired, while others live. Sessions of all messages that they may have read get rows.
+-- Sessions that were held for longer than a second have rows already, whose attempts count; the others count no attempt.
+-- These rows are marked as known from the beginning (with the first transaction id), so no process caches them again, and a
+-- message that kills its process is counted from the second time on.
+CREATE OR REPLACE FUNCTION keeper.bury_readers(q int, of_shard bigint) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  dead keeper.reader;
+  at_first pg_snapshot;
+  untied bigint[];
+  rows_of text[];
+  rows_at bigint[];
+  fresh text[];
+  firsts bigint[];
+  shared text[];
+  busy text[];
+  one text;
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM keeper.refuse_isolation();
+  END IF;
+  IF NOT keeper.lock_discovery(q, false) THEN
+    RETURN;
+  END IF;
+  SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
+  FOR dead IN SELECT * FROM keeper.reader r WHERE r.queue = q AND r.until <= moment LOOP
+    DELETE FROM keeper.reader r WHERE r.queue = q AND r.epoch = dead.epoch;
+    DELETE FROM keeper.reading x WHERE x.queue = q AND x.epoch = dead.epoch;
+    PERFORM keeper.fold_notes(q, dead.epoch);
+    CONTINUE WHEN dead.owns = 0;
+    SELECT array_agg(p.first_seq ORDER BY p.first_seq) FILTER (WHERE p.n < 70064) INTO untied
+      FROM (SELECT b.first_seq, sum(bit_count((b.members & ~b.done)::bit(64))) OVER (ORDER BY b.first_seq) AS n
+              FROM keeper.bundle b WHERE b.queue = q AND b.first_seq > 0 AND b.buckets & dead.owns <> 0) p;
+    CONTINUE WHEN untied IS NULL AND NOT EXISTS (SELECT FROM keeper.message m WHERE m.queue + 0 = q AND m.seq > 0);
+    SELECT array_agg(u.of_session), array_agg(u.of_seq) INTO rows_of, rows_at
+      FROM keeper.untie(q, untied, ARRAY(
+             SELECT DISTINCT s.session COLLATE "C"
+               FROM unnest(untied) f(first)
+                    CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
+                                         WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b
+                    CROSS JOIN LATERAL unnest(b.sessions) s(session)
+              WHERE keeper.is_of(s.session, dead.owns))) u;
+    UPDATE keeper.message m SET xid = '3'
+      FROM unnest(rows_of, rows_at) u(session, seq)
+     WHERE m.queue = q AND m.session = u.session AND m.seq = u.seq;
+    -- Messages that it had cached as rows.
+    UPDATE keeper.message m SET xid = '3'
+     WHERE m.queue + 0 = q AND m.seq > 0 AND NOT pg_visible_in_snapshot(m.xid, at_first) AND keeper.is_of(m.session, dead.owns)
+       AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = m.session);
+    SELECT array_agg(m.session ORDER BY m.first), array_agg(m.first ORDER BY m.first) INTO fresh, firsts
+      FROM (SELECT x.session, min(x.seq) AS first FROM keeper.message x
+             WHERE x.queue + 0 = q AND x.seq > 0 AND x.xid = '3' AND keeper.is_of(x.session, dead.owns)
+             GROUP BY x.session) m;
+    CONTINUE WHEN fresh IS NULL;
+    SELECT s.shared, s.busy INTO shared, busy FROM keeper.share_lanes(q, fresh) s;
+    PERFORM keeper.come_back_to(q, busy);
+    INSERT INTO keeper.lane (queue, session, status, place)
+    SELECT q, f.session, 0, f.first FROM unnest(fresh, firsts) f(session, first)
+     WHERE f.session <> ALL (shared || busy) ORDER BY f.session
+    ON CONFLICT DO NOTHING;
+    FOR one IN SELECT m.session FROM keeper.message m
+                WHERE m.queue + 0 = q AND m.seq > 0 AND m.xid = '3' AND m.due_at > moment AND m.session <> ALL (shared || busy)
+                  AND keeper.is_of(m.session, dead.owns)
+    LOOP
+      PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 0 FOR UPDATE;
+      IF FOUND THEN
+        PERFORM keeper.place_lane(q, one, of_shard);
+      END IF;
+    END LOOP;
+  END LOOP;
+END $$;
+
+-- What a reader reads. kind 4: a message, and when it expires (until). 6: a batch: its first number (seq), its completed
+-- bits (epoch), when it expires (until), the database's time (due_at), its buckets (ttl_us). 5: the snapshot (node) and
+-- number (seq) up to which was read, if that is not all. 2: a held session with news. 3: another process is the reader now.
+-- 7: messages that read_found must read (batches in ttls, sessions with rows in sessions, sessions that lost their rows in
+-- ids, the last number in seq, whether there are rows in is_expired, whether to find them by transaction in attempts). 0:
+-- the summary: the database's time (until), a number for epochs, the place of the first ready row (seq), the last assigned
+-- number (ttl_us), whether a row was locked (form).
 DO $$ BEGIN
   IF to_regtype('keeper.news') IS NULL THEN
     CREATE TYPE keeper.news AS (
@@ -2497,9 +2872,10 @@ DO $$ BEGIN
   END IF;
 END $$;
 
--- The next page of what lies between two snapshots: so many messages, or so large ones, but one at least. Tells its bundles, and its
--- last number if that is not the end.
-CREATE OR REPLACE FUNCTION keeper.next_page(q int, old pg_snapshot, seen pg_snapshot, after_seq bigint, most int,
+-- Returns the next page between two snapshots: a number of messages or bytes, but at least one message. Returns its batches,
+-- and its last number if that is not the end.
+DROP FUNCTION IF EXISTS keeper.next_page(int, pg_snapshot, pg_snapshot, bigint, int, bigint, boolean);
+CREATE OR REPLACE FUNCTION keeper.next_page(q int, mine bigint, old pg_snapshot, seen pg_snapshot, after_seq bigint, most int,
   most_bytes bigint, is_first boolean, OUT upto bigint, OUT bundles bigint[])
 LANGUAGE plpgsql
 -- Without sorting: message_line and bundle_pkey are merged, and no more of them is read than the page has.
@@ -2518,18 +2894,20 @@ BEGIN
                FROM keeper.message m
               WHERE m.queue + 0 = q AND m.seq > after_seq
                 AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
+                AND keeper.is_of(m.session, mine)
               ORDER BY m.seq)
             UNION ALL
             (SELECT b.first_seq, b.last_seq, b.bytes, b.last_seq - b.first_seq + 1, true
                FROM keeper.bundle b
-              WHERE b.queue = q AND b.first_seq > after_seq
+              WHERE b.queue = q AND b.first_seq > after_seq AND b.buckets & mine <> 0
                 AND (is_first OR NOT pg_visible_in_snapshot(b.xid, old)) AND pg_visible_in_snapshot(b.xid, seen)
               ORDER BY b.first_seq)) x
      ORDER BY x.seq
   LOOP
     its_messages := its_messages + next.messages;
     its_bytes := its_bytes + next.bytes;
-    IF its_end IS NOT NULL AND (its_messages > most OR its_bytes > most_bytes) THEN
+    -- A batch whose first message has become a row has the number of that row: the page does not end between them.
+    IF next.seq > its_end AND (its_messages > most OR its_bytes > most_bytes) THEN
       upto := its_end;
       RETURN;
     END IF;
@@ -2540,12 +2918,13 @@ BEGIN
   END LOOP;
 END $$;
 
--- Lets lanes go that nobody holds and that have nothing unusual about them, or a queue with lasting work would keep those it
--- once had. Tells their sessions; what they have is told like everything new. Locked first and looked at in a later statement, as in place_lane.
--- Messages that the snapshot sees with which this reading began stay where they are: without their lane nobody would find them
--- after a crash.
+-- Deletes rows of sessions without an owner and without anything unusual; otherwise a busy queue would keep every row that
+-- it once had. Returns their sessions, whose messages are returned like new ones. Rows are locked first and checked in a
+-- later statement, as in place_lane. Rows stay if the snapshot of the beginning sees their messages: without the row no
+-- process would find them after a crash.
 DROP FUNCTION IF EXISTS keeper.relieve_lanes(int, bigint, pg_snapshot, timestamptz, int, bigint);
-CREATE OR REPLACE FUNCTION keeper.relieve_some_lanes(q int, my_epoch bigint, old pg_snapshot, moment timestamptz, most int,
+DROP FUNCTION IF EXISTS keeper.relieve_some_lanes(int, bigint, pg_snapshot, timestamptz, int, bigint);
+CREATE OR REPLACE FUNCTION keeper.relieve_some_lanes(q int, my_epoch bigint, mine bigint, old pg_snapshot, moment timestamptz, most int,
   most_bytes bigint)
 RETURNS text[]
 LANGUAGE plpgsql
@@ -2554,6 +2933,7 @@ SET enable_bitmapscan = off SET jit = off
 AS $$
 DECLARE
   ready text[];
+  asked text[];
   relieved text[] := '{}';
   one text;
   at_first pg_snapshot;
@@ -2569,9 +2949,16 @@ BEGIN
   IF NOT FOUND THEN
     RETURN relieved;
   END IF;
+  -- Not the rows that were requested just now.
+  asked := ARRAY(SELECT a.session FROM keeper.ask a
+                  WHERE a.queue = q AND COALESCE(a.answered_at, a.asked_at) > moment - interval '2 seconds');
+  -- Examines a bounded number of rows of other readers.
   ready := ARRAY(SELECT l.session FROM keeper.lane l
-                  WHERE l.queue::bigint = q AND l.status = 0 AND l.aside IS NULL
-                  ORDER BY l.place LIMIT 128 FOR UPDATE SKIP LOCKED);
+                  WHERE l.queue = q AND l.status + 0 = 0 AND l.aside IS NULL AND l.session = ANY (ARRAY(
+                    SELECT x.session FROM (SELECT y.session FROM keeper.lane y WHERE y.queue::bigint = q AND y.status = 0
+                                            ORDER BY y.place LIMIT CASE WHEN mine = -1 THEN 128 ELSE 512 END) x
+                     WHERE keeper.is_of(x.session, mine) AND x.session <> ALL (asked) LIMIT 128))
+                  ORDER BY l.place FOR UPDATE SKIP LOCKED);
   SELECT d.known INTO at_first FROM keeper.discovery d WHERE d.queue = q;
   ready := ARRAY(
     SELECT f.session
@@ -2579,7 +2966,7 @@ BEGIN
            CROSS JOIN LATERAL (SELECT x.xid, x.due_at FROM keeper.message x WHERE x.queue = q AND x.session = f.session
                                 ORDER BY x.seq LIMIT 1) head
      WHERE head.due_at IS NULL AND NOT pg_visible_in_snapshot(head.xid, at_first)
-       -- A dead one might be replayed, and come before these (D-02).
+       -- A dead letter might be replayed, and come before these messages (D-02).
        AND NOT EXISTS (SELECT FROM keeper.dead_letter d WHERE d.queue = q AND d.session = f.session)
      ORDER BY f.n);
   FOREACH one IN ARRAY ready LOOP
@@ -2607,7 +2994,7 @@ BEGIN
   RETURN relieved;
 END $$;
 
--- Tells the owners of these lanes, where they are held, that there are new messages.
+-- Returns the owners of these sessions, if they are held, because there are new messages.
 CREATE OR REPLACE FUNCTION keeper.news_of_lanes(q int, sessions text[]) RETURNS SETOF keeper.news
 LANGUAGE sql STABLE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -2621,7 +3008,7 @@ AS $$
    WHERE l.status = 1
 $$;
 
--- How many bytes an answer with these bundles, and with the rows of these sessions, has about.
+-- Estimates the bytes of an answer with these batches and the rows of these sessions.
 CREATE OR REPLACE FUNCTION keeper.weight_of_found(q int, bundles bigint[], relieved text[]) RETURNS bigint
 LANGUAGE sql STABLE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -2636,9 +3023,10 @@ AS $$
                                                WHERE x.queue = q AND x.session = f.session OFFSET 0) m), 0)
 $$;
 
--- The messages that read_new has found, with their bodies. It locks and writes nothing, so a client may take its time. by_xid:
--- rows are found by their transactions, else in line. except_of: sessions that have lanes. relieved: those that have just lost them.
-CREATE OR REPLACE FUNCTION keeper.read_found(q int, old pg_snapshot, seen pg_snapshot, after_seq bigint, upto bigint,
+-- Returns the messages that read_new has found, with payloads. Takes no lock and writes nothing. by_xid: rows are found by
+-- their transactions, otherwise in line. except_of: sessions with rows. relieved: sessions that have just lost theirs.
+DROP FUNCTION IF EXISTS keeper.read_found(int, pg_snapshot, pg_snapshot, bigint, bigint, bigint[], boolean, boolean, text[], text[], timestamptz);
+CREATE OR REPLACE FUNCTION keeper.read_found(q int, mine bigint, old pg_snapshot, seen pg_snapshot, after_seq bigint, upto bigint,
   bundles bigint[], are_rows boolean, by_xid boolean, except_of text[], relieved text[], moment timestamptz)
 RETURNS SETOF keeper.news
 LANGUAGE plpgsql STABLE
@@ -2660,7 +3048,7 @@ BEGIN
   IF cardinality(bundles) > 0 THEN
     RETURN QUERY
     SELECT 6::smallint, NULL::text, b.done, b.expires_at, NULL::text, b.first_seq, NULL::int, NULL::smallint,
-           NULL::boolean, b.enqueued_at, moment, NULL::timestamptz, NULL::bigint,
+           NULL::boolean, b.enqueued_at, moment, NULL::timestamptz, b.buckets,
            NULL::text, NULL::text, NULL::bytea, NULL::text, b.sessions, b.ids,
            CASE WHEN b.shared IS NULL THEN b.forms ELSE ARRAY[b.forms[1] & 3::smallint] END, b.types,
            CASE WHEN b.shared IS NULL THEN b.bodies ELSE ARRAY[keeper.shared_body(b.bodies[1])] END,
@@ -2678,7 +3066,7 @@ BEGIN
               UNION ALL
               SELECT * FROM keeper.message b
                WHERE b.queue::bigint = q AND b.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) m
-       WHERE pg_visible_in_snapshot(m.xid, seen)
+       WHERE pg_visible_in_snapshot(m.xid, seen) AND keeper.is_of(m.session, mine)
          AND (except_of IS NULL OR (m.session IN (SELECT unnest(except_of))) IS NOT TRUE)
        ORDER BY m.seq;
   ELSIF are_rows THEN
@@ -2690,22 +3078,25 @@ BEGIN
              NULL::text[], NULL::smallint[], NULL::text[], NULL::bytea[], NULL::text[], NULL::bigint[], NULL::timestamptz[]
         FROM keeper.message m
        WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
-         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen)
+         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen) AND keeper.is_of(m.session, mine)
          AND (except_of IS NULL OR (m.session IN (SELECT unnest(except_of))) IS NOT TRUE)
        ORDER BY m.seq;
   END IF;
 END $$;
 
--- What became visible since that snapshot, in the order of the numbers, up to the most. Where that is not all, the rest is
--- read by further calls, with the snapshot up to which is read (goal) and the last number of the page before.
--- is_first: nothing was read yet; then bundles that are older than the snapshot count as well, because a bundle that is there
--- has not been untied. relieves: lanes that are not needed any more are carried again.
+-- Returns what became visible since the snapshot, in the order of numbers, up to a limit. Further calls read the rest, with
+-- the snapshot up to which is read (goal) and the last number of the previous page. is_first: nothing was read yet; then
+-- batches older than the snapshot count too, because an existing batch has not been unpacked. relieves: whether to cache
+-- sessions again whose rows are no longer needed.
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, boolean, bigint, bigint);
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean);
 DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean, boolean);
+DROP FUNCTION IF EXISTS keeper.read_new(int, bigint, text, bigint, text, bigint, int, bigint, boolean, boolean, boolean);
+-- carried: NULL, or the sessions in memory, if the answer to a read that deleted rows was lost. Rows of other sessions
+-- without a session row are then returned again, because no later read would find them.
 CREATE OR REPLACE FUNCTION keeper.read_new(q int, my_epoch bigint, known_to text, known_seq bigint, goal text,
-                                           after_seq bigint, most int, most_bytes bigint, beats boolean, is_first boolean,
-                                           relieves boolean)
+                                           after_seq bigint, most int, most_bytes bigint, is_first boolean,
+                                           relieves boolean, carried text[])
 RETURNS SETOF keeper.news
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -2716,44 +3107,39 @@ DECLARE
   moment timestamptz := clock_timestamp();
   seen pg_snapshot := COALESCE(goal::pg_snapshot, pg_current_snapshot());
   last_seq bigint;
-  -- So few that all can be read by their transactions; else they are read in line.
+  -- The buckets of this reader.
+  mine bigint;
+  -- Few enough to be read by their transactions; otherwise they are read in line.
   are_few boolean;
   upto bigint;
   bundles bigint[];
-  -- Rows that are not bundled: those that were replayed, and those of lanes.
+  -- Message rows: those that were replayed, and those of sessions with rows.
   are_rows boolean;
   are_lanes boolean;
   fresh text[];
-  -- Sessions that have lanes, also those whose lanes are busy.
+  -- Sessions with rows, including busy ones.
   existing text[];
   shared text[];
   busy text[];
   relieved text[] := '{}';
-  -- Whether this call has locked or written anything: then no more is sent than goes on its way at once.
+  -- Whether this call has locked or written anything: then the answer is limited to what is sent at once.
   is_locked boolean := false;
   is_late boolean := false;
-  begun timestamptz;
   said keeper.news;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  SELECT s.last_value, r.begun_at INTO last_seq, begun
+  SELECT s.last_value, r.owns INTO last_seq, mine
     FROM keeper.reader r CROSS JOIN keeper.message_seq s
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment
      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
-  IF FOUND AND beats THEN
-    PERFORM set_config('synchronous_commit', 'off', true);
-    UPDATE keeper.reader r
-       SET beat_at = moment, until = moment + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
-     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > moment;
-  END IF;
   IF NOT FOUND THEN
     said.kind := 3;
     RETURN NEXT said;
     RETURN;
   END IF;
-  IF EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q) THEN
+  IF EXISTS (SELECT FROM keeper.late_session s WHERE s.queue = q AND keeper.is_of(s.session, mine)) THEN
     PERFORM 1 FROM keeper.reader r
       WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
         AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch) FOR KEY SHARE;
@@ -2764,11 +3150,11 @@ BEGIN
     END IF;
     is_locked := true;
     is_late := true;
-    RETURN QUERY SELECT n.* FROM keeper.news_of_lanes(q, keeper.place_late_sessions(q, -1)) n;
+    RETURN QUERY SELECT n.* FROM keeper.news_of_lanes(q, keeper.place_late_sessions(q, mine, -1)) n;
   END IF;
   are_few := goal IS NULL AND NOT is_first;
   IF are_few AND (last_seq - known_seq) / 64 > LEAST(most, 64) THEN
-    -- The numbers may be those of other queues: then this one is not looked through from its first number on. bundle_new
+    -- The numbers may be those of other queues: then this queue is not scanned from its first number on. bundle_new
     are_few := (SELECT count(*)
                   FROM ((SELECT FROM keeper.bundle x WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
                           LIMIT LEAST(most, 64) + 1)
@@ -2778,21 +3164,22 @@ BEGIN
                           LIMIT LEAST(most, 64) + 1)) b) <= LEAST(most, 64);
   END IF;
   IF are_few THEN
-    -- bundle_new. Between two snapshots exactly those transactions become visible that are not below the old xmax or were
+    -- bundle_new. Between two snapshots, exactly those transactions become visible that are not below the old xmax or were
     -- running then.
     SELECT ARRAY(
              SELECT b.first_seq
-               FROM (SELECT x.first_seq, x.xid FROM keeper.bundle x WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
+               FROM (SELECT x.first_seq, x.xid, x.buckets FROM keeper.bundle x
+                      WHERE x.queue::bigint = q AND x.xid >= pg_snapshot_xmax(old)
                      UNION ALL
-                     SELECT y.first_seq, y.xid FROM keeper.bundle y
+                     SELECT y.first_seq, y.xid, y.buckets FROM keeper.bundle y
                       WHERE y.queue::bigint = q AND y.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))) b
-              WHERE pg_visible_in_snapshot(b.xid, seen)
+              WHERE pg_visible_in_snapshot(b.xid, seen) AND b.buckets & mine <> 0
               ORDER BY b.first_seq),
            EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid >= pg_snapshot_xmax(old))
            OR EXISTS (SELECT FROM keeper.message m WHERE m.queue::bigint = q AND m.xid = ANY (ARRAY(SELECT pg_snapshot_xip(old)))),
            EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q)
       INTO bundles, are_rows, are_lanes;
-    -- A transaction that drew its numbers long ago may bring any number of messages, and of any size.
+    -- A transaction that drew its numbers long ago may add any number of messages of any size.
     are_few := cardinality(bundles) <= 64
            AND (SELECT COALESCE(sum(b.bytes), 0)
                   FROM unnest(bundles) f(first)
@@ -2800,18 +3187,27 @@ BEGIN
                                             WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) <= most_bytes;
   END IF;
   IF NOT are_few THEN
-    SELECT p.upto, p.bundles INTO upto, bundles FROM keeper.next_page(q, old, seen, after_seq, most, most_bytes, is_first) p;
+    SELECT p.upto, p.bundles INTO upto, bundles FROM keeper.next_page(q, mine, old, seen, after_seq, most, most_bytes, is_first) p;
     are_rows := true;
     are_lanes := EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q);
   END IF;
 
   IF relieves AND are_lanes AND goal IS NULL AND NOT is_first THEN
-    relieved := keeper.relieve_some_lanes(q, my_epoch, old, moment, most, most_bytes);
+    relieved := keeper.relieve_some_lanes(q, my_epoch, mine, old, moment, most, most_bytes);
     is_locked := cardinality(relieved) > 0;
   END IF;
+  IF carried IS NOT NULL AND goal IS NULL AND NOT is_first THEN
+    -- message_line. Only after a broken connection, so it may scan all rows.
+    relieved := relieved || ARRAY(
+      SELECT DISTINCT m.session
+        FROM keeper.message m
+       WHERE m.queue + 0 = q AND m.seq > 0 AND pg_visible_in_snapshot(m.xid, old) AND keeper.is_of(m.session, mine)
+         AND m.session <> ALL (carried) AND m.session <> ALL (relieved)
+         AND NOT EXISTS (SELECT FROM keeper.lane l WHERE l.queue = q AND l.session = m.session));
+  END IF;
 
-  -- Nobody but this reader makes lanes. Where there are some, messages of their sessions are theirs; that is settled
-  -- first, as in claim_lanes, and only then is read, so that what a lane took along when it went is not seen any more.
+  -- Only this reader creates rows. Messages of sessions with rows belong to the rows; that is decided first, as in
+  -- claim_lanes, and messages are read later, so messages that a row took along at its deletion are not seen any more.
   IF are_lanes AND (are_rows OR cardinality(bundles) > 0) THEN
     IF NOT are_rows THEN
       fresh := '{}';
@@ -2827,16 +3223,18 @@ BEGIN
                       WHERE m.queue + 0 = q AND m.seq > after_seq AND m.seq <= COALESCE(upto, 9223372036854775807)
                         AND NOT pg_visible_in_snapshot(m.xid, old) AND pg_visible_in_snapshot(m.xid, seen));
     END IF;
-    -- Without waiting, as in claim_lanes.
+    -- Without waiting, as in claim_lanes. Rows of other readers are not locked: the answer may be long then.
     SELECT l.shared, l.busy INTO shared, busy
       FROM keeper.share_lanes(q, ARRAY(
-             SELECT DISTINCT s.session COLLATE "C" AS session
-               FROM (SELECT unnest(fresh) AS session
-                     UNION ALL
-                     SELECT unnest(b.sessions)
-                       FROM unnest(bundles) f(first)
-                            CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
-                                                 WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s
+             SELECT d.session
+               FROM (SELECT DISTINCT s.session COLLATE "C" AS session
+                       FROM (SELECT unnest(fresh) AS session
+                             UNION ALL
+                             SELECT unnest(b.sessions)
+                               FROM unnest(bundles) f(first)
+                                    CROSS JOIN LATERAL (SELECT x.sessions FROM keeper.bundle x
+                                                         WHERE x.queue = q AND x.first_seq = f.first OFFSET 0) b) s) d
+              WHERE mine = -1 OR keeper.is_of(d.session, mine)
               ORDER BY 1)) l;
     existing := NULLIF(shared || busy, '{}');
     IF existing IS NOT NULL THEN
@@ -2865,7 +3263,7 @@ BEGIN
   RETURN NEXT said;
   IF is_locked AND keeper.weight_of_found(q, bundles, relieved) + COALESCE(cardinality(fresh), 0) * 4096
                    > keeper.most_with_locks() THEN
-    -- Told what to read, by read_found, once the locks are gone.
+    -- read_found reads these messages after the locks are released.
     said := NULL;
     said.kind := 7;
     said.ttls := bundles;
@@ -2878,21 +3276,21 @@ BEGIN
     RETURN NEXT said;
   ELSE
     RETURN QUERY
-      SELECT * FROM keeper.read_found(q, old, seen, after_seq, upto, bundles, are_rows, are_few, existing, relieved, moment);
+      SELECT * FROM keeper.read_found(q, mine, old, seen, after_seq, upto, bundles, are_rows, are_few, existing, relieved, moment);
   END IF;
   said := NULL;
   said.kind := 0;
-  SELECT nextval('keeper.epoch_seq'), d.asked_at > begun,
+  SELECT nextval('keeper.epoch_seq'),
          (SELECT l.place FROM keeper.lane l WHERE l.queue::bigint = q AND l.status = 0 ORDER BY l.place LIMIT 1)
-    INTO said.epoch, said.is_expired, said.seq
-    FROM keeper.discovery d WHERE d.queue = q;
+    INTO said.epoch, said.seq;
   said.until := moment;
   said.ttl_us := last_seq;
   said.form := (is_late OR cardinality(busy) > 0)::int;
   RETURN NEXT said;
 END $$;
 
--- Extends the lease of a reader: a statement of its own, so that its lock is gone before any body is sent. False when it has ended.
+-- Renews the lease of a reader, in a statement of its own, so that its lock is released before payloads are sent. Returns
+-- false if the lease has ended.
 CREATE OR REPLACE FUNCTION keeper.beat_reader(q int, my_epoch bigint) RETURNS boolean
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -2901,20 +3299,21 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE keeper.reader r
      SET beat_at = clock_timestamp(),
-         until = clock_timestamp() + (SELECT keeper.micros(k.lock_us) FROM keeper.queue k WHERE k.id = q)
+         until = clock_timestamp() + keeper.micros(keeper.reader_lease_us(q))
    WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
      AND EXISTS (SELECT FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch);
   RETURN FOUND;
 END $$;
 
--- Completes messages of sessions that are carried: bundled ones by their bits (keeper.complete_bundled), others by their numbers.
--- folds: bundles with old notes, and all their bits. over_notes: notes of which nothing is left. Returns the sessions
--- that have been written down meanwhile; if there are any, nothing was changed at all.
+-- Completes messages of cached sessions: those in batches by their bits (keeper.complete_bundled), others by their numbers.
+-- folds: batches with old completion records, and all of their bits. over_notes: obsolete completion records. Returns the
+-- sessions that were persisted meanwhile; if there are any, nothing was changed.
 DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], text[], bigint[], boolean, bigint);
 DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], bigint[], bigint[], text[], bigint[], boolean, bigint);
+DROP FUNCTION IF EXISTS keeper.settle_carried(int, bigint, text[], bigint, bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], bigint[], text[], bigint[], boolean, bigint);
 CREATE OR REPLACE FUNCTION keeper.settle_carried(q int, my_epoch bigint, sessions text[], of_note bigint, firsts bigint[],
-  masks bigint[], complete bigint[], complete_masks bigint[], folds bigint[], fold_masks bigint[], over_notes bigint[], done_sessions text[],
-  done_seqs bigint[], lenient boolean, of_shard bigint)
+  masks bigint[], complete bigint[], complete_masks bigint[], shared_firsts bigint[], shared_masks bigint[], folds bigint[],
+  fold_masks bigint[], over_notes bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint)
 RETURNS SETOF text
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -2940,29 +3339,71 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  PERFORM keeper.complete_bundled(q, of_note, firsts, masks, complete, complete_masks, lenient, of_shard);
+  PERFORM keeper.complete_bundled(q, my_epoch, of_note, firsts, masks, complete, complete_masks, shared_firsts, shared_masks,
+                                  lenient, of_shard);
   IF cardinality(folds) > 0 THEN
     PERFORM keeper.tick_off(q, f.first, f.mask) FROM unnest(folds, fold_masks) f(first, mask);
   END IF;
   IF cardinality(over_notes) > 0 THEN
-    DELETE FROM keeper.completion c WHERE c.queue = q AND c.note = ANY (over_notes);
+    DELETE FROM keeper.completion c WHERE c.queue = q AND c.epoch = my_epoch AND c.note = ANY (over_notes);
   END IF;
   IF cardinality(done_seqs) > 0 THEN
     PERFORM keeper.complete_messages(q, done_sessions, done_seqs, NULL, lenient, of_shard);
   END IF;
 END $$;
 
--- Gives carried sessions their lanes: held ones (epoch above zero) with what is left of their lease, others ready. heads:
--- their places in the line, zero where the lane has to be looked at; of held ones what is in hand at most. With known_to
--- it is the end of reading: everything that this snapshot sees has its lane then. firsts: bundles of which messages are in
--- memory; those of the sessions become rows, at the end all of them. read_to: NULL, or the number up to which bundles have
--- been read that this snapshot sees. Tells the ends of the leases, and one row
--- without a session; nothing at all when the reader is not one any more (its fence, above), and then nothing was changed: "known"
--- in particular never becomes a snapshot that the database has forgotten.
-DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], text, bigint);
+-- The same, and counts failed attempts of the first messages of other cached sessions, whose readers hand them out again from
+-- memory. retried: their sessions and numbers, with all attempts that have failed (tried). A repetition counts nothing twice.
+-- needs_row: the session was not persisted, and its message has no attempt left, which only its row can say. If any session is
+-- returned, nothing was changed.
+CREATE OR REPLACE FUNCTION keeper.settle_retried(q int, my_epoch bigint, sessions text[], of_note bigint, firsts bigint[],
+  masks bigint[], complete bigint[], complete_masks bigint[], shared_firsts bigint[], shared_masks bigint[], folds bigint[],
+  fold_masks bigint[], over_notes bigint[], done_sessions text[], done_seqs bigint[], lenient boolean, of_shard bigint,
+  retried text[], retried_seqs bigint[], tried int[], limits boolean[], reasons text[])
+RETURNS TABLE (of_session text, needs_row boolean)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  most int := (SELECT k.max_delivery_count FROM keeper.queue k WHERE k.id = q);
+BEGIN
+  RETURN QUERY
+    SELECT r.session, true FROM unnest(retried, tried, limits) r(session, tried, is_limited) WHERE r.is_limited AND r.tried >= most;
+  IF FOUND THEN
+    RETURN;
+  END IF;
+  RETURN QUERY
+    SELECT c.session, false
+      FROM keeper.settle_carried(q, my_epoch, sessions, of_note, firsts, masks, complete, complete_masks, shared_firsts,
+                                 shared_masks, folds, fold_masks, over_notes, done_sessions, done_seqs, lenient, of_shard) c(session);
+  IF FOUND THEN
+    RETURN;
+  END IF;
+  INSERT INTO keeper.failed_head AS f (queue, session, seq, attempts, failed_at, last_error)
+  SELECT q, r.session, r.seq, r.tried, clock_timestamp(), r.reason
+    FROM unnest(retried, retried_seqs, tried, reasons) r(session, seq, tried, reason)
+   ORDER BY r.session
+  ON CONFLICT (queue, session) DO UPDATE
+     SET seq = excluded.seq, attempts = excluded.attempts, failed_at = excluded.failed_at, last_error = excluded.last_error;
+END $$;
+
+-- Persists cached sessions: held ones (epoch above zero) with the rest of their leases, others as ready. heads: their places
+-- in the ready order, zero if the row must be placed again; for held ones, the last message that can be open. firsts:
+-- batches with cached messages, of which those of these sessions are unpacked. ends: 1, the reading ends; 2, the process
+-- continues with another share; then only held sessions get rows, and the next owner of the buckets reads the rest. asks:
+-- the requests that this call answers, with their sessions (asked): each gets a row if any message of it is stored, read or
+-- not, and in any case if the request demands it. given: sessions for processes that requested any. now_known: NULL or, at
+-- the end of a reading of all buckets, the snapshot up to which every message was handled. Returns the ends of the leases,
+-- the held sessions with more messages (and their processes), and one row without a session, with the next epoch and buckets
+-- and the known snapshot. Returns nothing, and changes nothing, if the process is no reader any more.
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], text, bigint, bigint);
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
+DROP FUNCTION IF EXISTS keeper.write_down(int, bigint, text, text[], bigint[], text[], bigint[], bigint[], bigint[], bigint[], text[], text, bigint, bigint);
 CREATE OR REPLACE FUNCTION keeper.write_down(q int, my_epoch bigint, at_node text, sessions text[], epochs bigint[],
-  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], known_to text, read_to bigint, of_shard bigint)
-RETURNS TABLE (of_session text, held_until timestamptz)
+  owners text[], lefts_us bigint[], heads bigint[], firsts bigint[], asks bigint[], asked text[], given text[], ends int,
+  now_known text, of_shard bigint)
+RETURNS TABLE (of_session text, held_until timestamptz, news_for text, of_epoch bigint, of_buckets bigint, known_to text)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET enable_bitmapscan = off SET jit = off
@@ -2971,12 +3412,21 @@ DECLARE
   one text;
   others text[];
   other_heads bigint[];
+  of_asked bigint[] := '{}';
+  next_epoch bigint;
+  next_buckets bigint;
+  shared text[] := '{}';
+  busy text[] := '{}';
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  IF known_to IS NOT NULL THEN
-    PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  IF cardinality(asked) > 0 THEN
+    -- Before any lock, because a backlog may be long. Messages stored after this are younger than the requests.
+    of_asked := ARRAY(SELECT b.first_seq FROM keeper.bundle b WHERE b.queue = q AND b.first_seq > 0 AND b.sessions && asked);
+  END IF;
+  IF ends > 0 THEN
+    SELECT d.known::text INTO known_to FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   END IF;
   PERFORM 1 FROM keeper.reader r
     WHERE r.queue = q AND r.epoch = my_epoch AND r.until > clock_timestamp()
@@ -2985,16 +3435,29 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  PERFORM keeper.fold_notes(q);
-  IF cardinality(firsts) > 0 THEN
-    -- Who is not among the sessions, but has something left, has waited as long as that.
-    WITH rows AS MATERIALIZED (
-      SELECT * FROM keeper.untie(q, firsts, CASE WHEN known_to IS NULL THEN sessions END))
+  PERFORM keeper.fold_notes(q, my_epoch);
+  -- All of them at once and in order, because other readers lock theirs too.
+  PERFORM 1 FROM (SELECT f.first FROM unnest(firsts || of_asked) f(first) ORDER BY f.first) f
+     CROSS JOIN LATERAL (SELECT FROM keeper.bundle x WHERE x.queue = q AND x.first_seq = f.first OFFSET 0 FOR UPDATE) b;
+  IF cardinality(asked) > 0 THEN
+    -- A requested session may have a row already, which must not be deleted while message rows are added.
+    SELECT l.shared, l.busy INTO shared, busy FROM keeper.share_lanes(q, asked) l;
+    PERFORM keeper.come_back_to(q, busy);
+  END IF;
+  IF cardinality(firsts) > 0 OR cardinality(of_asked) > 0 THEN
+    -- Requested sessions first, with all of their messages. Of other sessions only cached messages become rows: batches of
+    -- requested sessions may have newer messages of them, while older ones, in other batches, were not read yet. A session
+    -- that is not listed but has messages has waited as long as these.
+    WITH rows_of_asked AS MATERIALIZED (SELECT * FROM keeper.untie(q, of_asked, asked)),
+         rows AS MATERIALIZED (
+           SELECT r.* FROM rows_of_asked r
+           UNION ALL
+           SELECT r.* FROM keeper.untie(q, firsts, sessions) r)
     SELECT array_agg(o.session ORDER BY o.session), array_agg(o.head ORDER BY o.session) INTO others, other_heads
       FROM (SELECT r.of_session AS session, min(r.of_seq) AS head FROM rows r
              WHERE r.of_session NOT IN (SELECT unnest(sessions)) GROUP BY r.of_session) o;
   END IF;
-  -- A carried hold is written down about a second after it began.
+  -- A cached hold is persisted about a second after its beginning.
   INSERT INTO keeper.lane (queue, session, status, place, until, epoch, reached, owner, node, held_since)
   SELECT q, s.session, CASE WHEN s.epoch > 0 THEN 1 ELSE 0 END, COALESCE(NULLIF(s.head, 0), nextval('keeper.message_seq')),
          CASE WHEN s.epoch > 0 THEN clock_timestamp() + keeper.micros(s.left_us) END, s.epoch,
@@ -3004,8 +3467,10 @@ BEGIN
    ORDER BY s.session
   ON CONFLICT DO NOTHING;
   INSERT INTO keeper.lane (queue, session, status, place)
-  SELECT q, o.session, 0, o.head FROM unnest(others, other_heads) o(session, head) ON CONFLICT DO NOTHING;
-  -- Whose head may be due later, or too old, or settled by now.
+  SELECT q, o.session, 0, o.head FROM unnest(others, other_heads) o(session, head)
+   WHERE o.session <> ALL (shared || busy)
+  ON CONFLICT DO NOTHING;
+  -- Sessions whose head may be due later, may have expired, or may be settled by now.
   FOR one IN SELECT s.session FROM unnest(sessions, epochs, heads) s(session, epoch, head)
               WHERE s.epoch = 0 AND s.head = 0 LOOP
     PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one AND l.status + 0 = 0 FOR UPDATE;
@@ -3013,40 +3478,177 @@ BEGIN
       PERFORM keeper.place_lane(q, one, of_shard);
     END IF;
   END LOOP;
-  IF known_to IS NOT NULL THEN
-    UPDATE keeper.discovery d SET known = known_to::pg_snapshot, left_after = read_to WHERE d.queue = q;
-    DELETE FROM keeper.reader r WHERE r.queue = q;
+  IF cardinality(asks) > 0 THEN
+    PERFORM keeper.answer_asks(q, asks, shared || busy, of_shard);
+    -- The reader does not cache these sessions again before a caller had time to claim them.
+    INSERT INTO keeper.ask (queue, session, needs_lane, answered_at)
+    SELECT q, g.session, false, clock_timestamp() FROM unnest(given) g(session);
+  END IF;
+  IF now_known IS NOT NULL THEN
+    UPDATE keeper.discovery d SET known = now_known::pg_snapshot, left_after = NULL WHERE d.queue = q;
+  END IF;
+  IF ends > 0 THEN
+    DELETE FROM keeper.reader r WHERE r.queue = q AND r.epoch = my_epoch;
+    DELETE FROM keeper.reading x WHERE x.queue = q AND x.epoch = my_epoch;
+  END IF;
+  IF ends = 2 THEN
+    SELECT a.my_epoch, a.my_buckets INTO next_epoch, next_buckets FROM keeper.add_reader(q, at_node) a;
   END IF;
   RETURN QUERY
-    SELECT s.session, l.until
+    SELECT s.session, l.until, NULL::text, l.epoch, NULL::bigint, NULL::text
       FROM unnest(sessions, epochs) s(session, epoch)
            CROSS JOIN LATERAL (SELECT x.until, x.epoch FROM keeper.lane x
                                 WHERE x.queue = q AND x.session = s.session OFFSET 0) l
      WHERE s.epoch > 0 AND l.epoch = s.epoch;
-  RETURN QUERY SELECT NULL::text, NULL::timestamptz;
+  RETURN QUERY
+    SELECT s.session, NULL::timestamptz, l.node, l.epoch, NULL::bigint, NULL::text
+      FROM unnest(shared || busy) s(session)
+           CROSS JOIN LATERAL (SELECT x.node, x.epoch, x.status FROM keeper.lane x
+                                WHERE x.queue = q AND x.session = s.session OFFSET 0) l
+     WHERE l.status = 1 AND s.session = ANY (others);
+  RETURN QUERY SELECT NULL::text, NULL::timestamptz, NULL::text, next_epoch, next_buckets, known_to;
 END $$;
 
--- Another process wants sessions of this queue: its reader stops being one.
-CREATE OR REPLACE FUNCTION keeper.ask_reader(q int) RETURNS void
-LANGUAGE sql AS $$
-  UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q
-$$;
-
--- Ends a reading that this process began without learning of it.
-CREATE OR REPLACE FUNCTION keeper.forget_reader(q int, at_node text) RETURNS void
-LANGUAGE plpgsql AS $$
+-- Ends write_down for the requests: sessions with message rows only, such as replayed ones, get session rows, and sessions
+-- that need a row without messages get one that no consumer can claim for a moment.
+CREATE OR REPLACE FUNCTION keeper.answer_asks(q int, asks bigint[], with_lanes text[], of_shard bigint) RETURNS void
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_bitmapscan = off SET jit = off
+AS $$
+DECLARE
+  one record;
+  moment timestamptz := clock_timestamp();
+  head bigint;
 BEGIN
-  DELETE FROM keeper.reader r WHERE r.queue = q AND r.node = at_node;
+  FOR one IN
+    SELECT a.session, bool_or(a.needs_lane) AS needs_lane FROM keeper.ask a
+     WHERE a.queue = q AND a.id = ANY (asks) AND a.session <> '' AND a.session <> ALL (with_lanes)
+     GROUP BY a.session ORDER BY a.session
+  LOOP
+    SELECT m.seq INTO head FROM keeper.message m WHERE m.queue = q AND m.session = one.session ORDER BY m.seq LIMIT 1;
+    IF FOUND THEN
+      INSERT INTO keeper.lane (queue, session, status, place) VALUES (q, one.session, 0, head) ON CONFLICT DO NOTHING;
+      PERFORM 1 FROM keeper.lane l WHERE l.queue = q AND l.session = one.session AND l.status + 0 = 0 FOR UPDATE;
+      IF FOUND THEN
+        -- The head may be due later, or may have expired.
+        PERFORM keeper.place_lane(q, one.session, of_shard);
+      END IF;
+    END IF;
+    IF one.needs_lane THEN
+      INSERT INTO keeper.lane (queue, session, status, place, until)
+      VALUES (q, one.session, 2, nextval('keeper.message_seq'), moment + interval '2 seconds') ON CONFLICT DO NOTHING;
+    END IF;
+  END LOOP;
+  UPDATE keeper.ask a SET answered_at = moment WHERE a.queue = q AND a.id = ANY (asks);
+  DELETE FROM keeper.ask a WHERE a.queue = q AND a.answered_at < moment - interval '10 seconds';
+END $$;
+
+-- Returns the open requests to a reader: their numbers and sessions, or how many sessions it should give away.
+DROP FUNCTION IF EXISTS keeper.look_at_asks(int);
+CREATE OR REPLACE FUNCTION keeper.look_at_asks(q int, my_epoch bigint) RETURNS TABLE (id bigint, session text, how_many int)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+    SELECT a.id, a.session, a.how_many
+      FROM keeper.ask a JOIN keeper.reader r ON r.queue = a.queue AND r.epoch = my_epoch
+     WHERE a.queue = q AND a.answered_at IS NULL
+       AND CASE WHEN a.session = ''
+                THEN a.node <> r.node AND a.asked_at > clock_timestamp() - interval '500 milliseconds'
+                ELSE keeper.is_of(a.session, r.owns) AND a.asked_at > clock_timestamp() - interval '1 minute' END
+     ORDER BY a.id LIMIT 1000;
+END $$;
+
+-- Requests that the reader of a session, if there is one, persists it.
+CREATE OR REPLACE FUNCTION keeper.ask_reader(q int, of_session text, needs boolean, OUT ask_id bigint, OUT reader_epoch bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  SELECT r.epoch INTO reader_epoch FROM keeper.reader r
+   WHERE r.queue = q AND r.until > clock_timestamp() AND keeper.is_of(of_session, r.owns) LIMIT 1;
   IF FOUND THEN
-    PERFORM keeper.fold_notes(q);
+    -- A request that a crash loses is sent again.
+    PERFORM set_config('synchronous_commit', 'off', true);
+    INSERT INTO keeper.ask AS a (queue, session, needs_lane) VALUES (q, of_session, needs) RETURNING a.id INTO ask_id;
   END IF;
 END $$;
 
--- queues/R__9_remove.sql
--- Queues that are emptied and deleted.
+-- Requests this many sessions from readers, without waiting. Returns false if there is no other one.
+CREATE OR REPLACE FUNCTION keeper.ask_for_sessions(q int, many int, at_node text) RETURNS boolean
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM keeper.reader r
+                  WHERE r.queue = q AND r.until > clock_timestamp() AND r.node <> at_node AND r.owns <> 0) THEN
+    RETURN false;
+  END IF;
+  PERFORM set_config('synchronous_commit', 'off', true);
+  DELETE FROM keeper.ask a WHERE a.queue = q AND a.session = '' AND a.node = at_node AND a.answered_at IS NULL;
+  INSERT INTO keeper.ask (queue, session, needs_lane, how_many, node) VALUES (q, '', false, many, at_node);
+  RETURN true;
+END $$;
 
--- Deletes all messages and leases of a queue. Dead letters, session state and remembered ids stay. The owner of a lease finds no
--- lane and has lost it. -1 when a process carries sessions of this queue: the caller makes it write them down and tries again.
+-- Asks all readers to stop; no process becomes one for a while. Returns false if there is none.
+CREATE OR REPLACE FUNCTION keeper.stop_readers(q int) RETURNS boolean
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
+  UPDATE keeper.discovery d SET asked_at = clock_timestamp() WHERE d.queue = q;
+  RETURN EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp());
+END $$;
+
+-- Returns the newest open request, if there is a reader to answer it.
+CREATE OR REPLACE FUNCTION keeper.last_ask(q int, OUT ask_id bigint, OUT reader_epoch bigint)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  SELECT r.epoch INTO reader_epoch FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp() LIMIT 1;
+  IF FOUND THEN
+    SELECT max(a.id) INTO ask_id FROM keeper.ask a WHERE a.queue = q AND a.answered_at IS NULL AND a.session <> '';
+  END IF;
+END $$;
+
+-- Returns whether all requests up to this one are answered, and when the lease of the reader ends; NULL if it has ended.
+CREATE OR REPLACE FUNCTION keeper.look_for_answers(q int, upto bigint, reader_epoch bigint, OUT are_answered boolean,
+  OUT reads_until timestamptz)
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+  are_answered := NOT EXISTS (SELECT FROM keeper.ask a
+                               WHERE a.queue = q AND a.id <= upto AND a.answered_at IS NULL AND a.session <> ''
+                                 AND a.asked_at > clock_timestamp() - interval '1 minute');
+  SELECT r.until INTO reads_until FROM keeper.reader r
+   WHERE r.queue = q AND r.epoch = reader_epoch AND r.until > clock_timestamp();
+END $$;
+
+-- Ends a reading that this process began without getting the answer.
+CREATE OR REPLACE FUNCTION keeper.forget_reader(q int, at_node text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  gone bigint;
+BEGIN
+  PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
+  FOR gone IN SELECT r.epoch FROM keeper.reader r WHERE r.queue = q AND r.node = at_node LOOP
+    DELETE FROM keeper.reader r WHERE r.queue = q AND r.epoch = gone;
+    DELETE FROM keeper.reading x WHERE x.queue = q AND x.epoch = gone;
+    PERFORM keeper.fold_notes(q, gone);
+  END LOOP;
+END $$;
+
+-- queues/R__9_remove.sql
+-- Purges and deletes queues.
+
+-- Deletes all messages and leases of a queue. Dead letters, session state and remembered ids stay. The owner of a lease
+-- finds no row and has lost it. Returns -1 if a reader has cached sessions: the caller lets it persist them and tries again.
 CREATE OR REPLACE FUNCTION keeper.purge_queue(q int, of_shard bigint) RETURNS bigint
 LANGUAGE plpgsql
 AS $$
@@ -3057,14 +3659,17 @@ BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     PERFORM keeper.refuse_isolation();
   END IF;
-  -- Nobody discovers or begins to read meanwhile.
+  -- No process discovers messages or becomes a reader meanwhile.
   PERFORM 1 FROM keeper.discovery d WHERE d.queue = q FOR UPDATE;
   IF EXISTS (SELECT FROM keeper.reader r WHERE r.queue = q AND r.until > clock_timestamp()) THEN
     RETURN -1;
   END IF;
-  PERFORM keeper.fold_notes(q);
+  DELETE FROM keeper.reader r WHERE r.queue = q;
+  DELETE FROM keeper.reading x WHERE x.queue = q;
+  PERFORM keeper.fold_notes(q, NULL);
   DELETE FROM keeper.lane l WHERE l.queue = q;
   DELETE FROM keeper.late_session s WHERE s.queue = q;
+  DELETE FROM keeper.failed_head f WHERE f.queue = q;
   WITH gone AS (DELETE FROM keeper.bundle b WHERE b.queue = q RETURNING bit_count((b.members & ~b.done)::bit(64)) AS open)
   SELECT COALESCE(sum(g.open), 0) INTO purged FROM gone g;
   DELETE FROM keeper.message m WHERE m.queue = q;
@@ -3090,8 +3695,8 @@ BEGIN
   RETURN purged;
 END $$;
 
--- Deletes everything of a queue that no longer has a row of its own: every table of the schema names its queue by number. A
--- number is never given out again, so rows that a transaction stored meanwhile are garbage that harms nobody.
+-- Deletes everything of a queue whose own row is gone: every table of the schema refers to the queue by number. A number is
+-- never used again, so rows that a transaction stored meanwhile do no harm.
 CREATE OR REPLACE FUNCTION keeper.delete_rows_of(q int) RETURNS void
 LANGUAGE plpgsql
 AS $$
@@ -3104,7 +3709,7 @@ BEGIN
       JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'keeper'
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'queue' AND a.atttypid = 'int4'::regtype AND NOT a.attisdropped
      WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
-     -- Discovery first: whoever reads the queue has it locked.
+     -- Discovery first, because a reader locks it first.
      ORDER BY c.relname <> 'discovery', c.relname
   LOOP
     EXECUTE format('DELETE FROM %s WHERE queue = $1', of_table) USING q;
@@ -3202,6 +3807,10 @@ CREATE TABLE keeper.repaired_body (
 );
 
 CREATE INDEX repaired_body_message ON keeper.repaired_body (queue, message_id, id);
+
+-- inspect/V2__attempts_of_queues.sql
+-- The newest failed attempts of a queue, whatever their session: for the screen of bots.
+CREATE INDEX attempt_queue ON keeper.attempt (queue, id);
 
 -- streams/V1__publishing.sql
 -- A publisher's own id of an event, and the key under which a repeated request finds it. Keys live as long as their
@@ -3708,3 +4317,7 @@ CREATE TABLE keeper.bulk (
 
 CREATE INDEX bulk_created ON keeper.bulk (created_at DESC, id);
 CREATE INDEX bulk_running ON keeper.bulk (created_at) WHERE state = 'running';
+
+-- bulk/V2__events.sql
+-- A replay of GitHub events sends to the queues of several bots. Those of other runs have one queue, in the column queue.
+ALTER TABLE keeper.bulk ADD COLUMN queues text[] NOT NULL DEFAULT '{}';
