@@ -8,6 +8,7 @@ import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.ColorScheme;
 import java.net.URI;
 import java.nio.file.Path;
@@ -16,6 +17,13 @@ import java.util.List;
 
 /** Chromium, and the errors that it reported. */
 final class Browser implements AutoCloseable {
+  /** Pages show what they show within two seconds; a busy machine may take longer. */
+  private static final int PATIENCE_MILLIS = 20_000;
+
+  static {
+    PlaywrightAssertions.setDefaultAssertionTimeout(PATIENCE_MILLIS);
+  }
+
   private static final List<String> WCAG =
       List.of("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa");
 
@@ -106,7 +114,7 @@ final class Browser implements AutoCloseable {
                 .setColorScheme(look.scheme)
                 .setViewportSize(look.width, look.height)
                 .setJavaScriptEnabled(hasScripts));
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(PATIENCE_MILLIS);
     var page = context.newPage();
     var complaints = new ArrayList<String>();
     page.onConsoleMessage(message -> complaints.add(message.type() + " " + message.text()));
