@@ -134,7 +134,7 @@ class ModelAgainstPostgresTest {
           }
           play.store.settle(owner, List.of(new Settled(open.get(place), settlement)), state);
           if (settlement instanceof Settlement.Retry) {
-            open.clear(); // What is behind it is void.
+            open.clear(); // Deliveries behind it do not count.
           } else {
             open.remove(place);
           }
@@ -192,7 +192,7 @@ class ModelAgainstPostgresTest {
     return play.outcomes;
   }
 
-  /** What is left, as the next owner finds it. */
+  /** Returns the messages that are left, as the next owner finds them. */
   private static List<Step> andTheRest(List<Step> script, String... owners) {
     var all = new ArrayList<>(script);
     for (var owner : owners) {

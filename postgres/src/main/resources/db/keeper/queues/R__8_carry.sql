@@ -198,7 +198,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- What a reader reads. kind 4: a message, and when it expires (until). 6: a batch: its first number (seq), its completed
+-- A row that a reader reads. kind 4: a message, and when it expires (until). 6: a batch: its first number (seq), its completed
 -- bits (epoch), when it expires (until), the database's time (due_at), its buckets (ttl_us). 5: the snapshot (node) and
 -- number (seq) up to which was read, if that is not all. 2: a held session with news. 3: another process is the reader now.
 -- 7: messages that read_found must read (batches in ttls, sessions with rows in sessions, sessions that lost their rows in

@@ -34,7 +34,7 @@ record RetriesCell(String name, int sessions, int messages) implements Cell {
         Row.of(name, "client CPU per message", values(product, Seen::clientMicros), "µs"));
   }
 
-  /** What one turn showed; all but the first are per message. */
+  /** The figures of one turn; all but the first are per message. */
   private record Seen(
       double perSecond, double commits, double databaseMicros, double clientMicros) {}
 

@@ -53,7 +53,7 @@ public final class Torture {
     System.exit(new Torture(System.out, System.err, recorded).run(arguments));
   }
 
-  /** What was asked for. */
+  /** The options of the command line. */
   private static final class Asked {
     private List<Row> rows = Matrix.all();
     private int times = 1;

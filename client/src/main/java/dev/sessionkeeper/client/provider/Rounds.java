@@ -5,10 +5,12 @@ import dev.sessionkeeper.KeeperException;
 import dev.sessionkeeper.Lease;
 import dev.sessionkeeper.Owner;
 import dev.sessionkeeper.QueueName;
-import dev.sessionkeeper.client.provider.Outbox.Entry;
-import dev.sessionkeeper.client.provider.Outbox.Receive;
-import dev.sessionkeeper.client.provider.Outbox.Release;
-import dev.sessionkeeper.client.provider.Outbox.Settle;
+import dev.sessionkeeper.Retry;
+import dev.sessionkeeper.RetryPolicy;
+import dev.sessionkeeper.client.provider.PendingCalls.Entry;
+import dev.sessionkeeper.client.provider.PendingCalls.Receive;
+import dev.sessionkeeper.client.provider.PendingCalls.Release;
+import dev.sessionkeeper.client.provider.PendingCalls.Settle;
 import dev.sessionkeeper.client.provider.ReadRound.Granted;
 import dev.sessionkeeper.client.provider.Round.Accept;
 import dev.sessionkeeper.client.provider.Round.Renewal;
@@ -30,14 +32,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends what the sessions of one queue want in few requests, each of which settles, renews,
+ * Sends the calls of the sessions of one queue in few requests, each of which settles, renews,
  * receives and accepts for many sessions.
  *
  * <p>While requests are on their way, wishes gather for the next one. A request that waits for
  * sessions carries nothing else. A request whose answer is lost is repeated with the same id, so
  * nothing is done twice.
  *
- * <p>Safe for use by many threads. Its lock guards all lists and all outboxes; results are
+ * <p>Safe for use by many threads. Its lock guards all lists and all pending calls; results are
  * delivered without it.
  */
 final class Rounds implements AutoCloseable {
@@ -46,8 +48,8 @@ final class Rounds implements AutoCloseable {
   /** A request with more sessions would answer with few messages of each. */
   private static final int MOST_SESSIONS = 32;
 
-  private static final int MOST_TRIES = 4;
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  private static final RetryPolicy LOST_ANSWERS =
+      new RetryPolicy(4, Duration.ofMillis(100), 2, Duration.ofSeconds(1), 0.25);
   private static final Duration LEAST_WAIT = Duration.ofMillis(2);
   private static final Duration CLOSING = Duration.ofSeconds(5);
 
@@ -58,8 +60,8 @@ final class Rounds implements AutoCloseable {
   private final QueueName queue;
   private final String path;
   private final TimeSource time;
-  private final Deque<Outbox> ready = new ArrayDeque<>();
-  private final List<Outbox> lingering = new ArrayList<>();
+  private final Deque<PendingCalls> ready = new ArrayDeque<>();
+  private final List<PendingCalls> lingering = new ArrayList<>();
   private final Deque<Renewal> renewals = new ArrayDeque<>();
   private final Deque<Accept> hurried = new ArrayDeque<>();
   private final Deque<Accept> patient = new ArrayDeque<>();
@@ -107,7 +109,7 @@ final class Rounds implements AutoCloseable {
   private void withdraw(Accept accept) {
     if (!accept.done().cancel(false)) {
       var unused =
-          accept.done().thenAccept(come -> come.ifPresent(session -> giveBack(session.outbox())));
+          accept.done().thenAccept(come -> come.ifPresent(session -> giveBack(session.pending())));
       return;
     }
     synchronized (this) {
@@ -120,15 +122,15 @@ final class Rounds implements AutoCloseable {
   }
 
   /** Settles soon, together with what the session wants next. */
-  synchronized CompletableFuture<Void> settle(Outbox outbox, Settle settle) {
-    outbox.add(settle);
+  synchronized CompletableFuture<Void> settle(PendingCalls pending, Settle settle) {
+    pending.add(settle);
     if (settle.isUrgent()) {
-      sendNow(outbox);
+      sendNow(pending);
     } else {
       if (lingering.isEmpty()) {
         var unused = time.schedule(LINGER, this::lingerNoMore);
       }
-      lingering.add(outbox);
+      lingering.add(pending);
     }
     return settle.done();
   }
@@ -140,11 +142,11 @@ final class Rounds implements AutoCloseable {
   }
 
   /** Receives what is there, behind the settlements sent before. */
-  List<Delivery> receive(Outbox outbox, int max) throws InterruptedException {
+  List<Delivery> receive(PendingCalls pending, int max) throws InterruptedException {
     var receive = new Receive(max, new CompletableFuture<>());
     synchronized (this) {
-      outbox.add(receive);
-      sendNow(outbox);
+      pending.add(receive);
+      sendNow(pending);
     }
     try {
       return receive.done().get();
@@ -153,8 +155,8 @@ final class Rounds implements AutoCloseable {
     }
   }
 
-  Instant renew(Outbox outbox) {
-    var renewal = new Renewal(outbox.leaseId(), new CompletableFuture<>());
+  Instant renew(PendingCalls pending) {
+    var renewal = new Renewal(pending.leaseId(), new CompletableFuture<>());
     synchronized (this) {
       renewals.add(renewal);
       send();
@@ -163,21 +165,21 @@ final class Rounds implements AutoCloseable {
   }
 
   /** Releases the session behind the settlements sent before, and returns when it is done. */
-  void releaseNow(Outbox outbox) {
-    joined(release(outbox));
+  void releaseNow(PendingCalls pending) {
+    joined(release(pending));
   }
 
-  private CompletableFuture<Void> release(Outbox outbox) {
+  private CompletableFuture<Void> release(PendingCalls pending) {
     var release = new Release(new CompletableFuture<>());
     synchronized (this) {
-      outbox.add(release);
-      sendNow(outbox);
+      pending.add(release);
+      sendNow(pending);
     }
     return release.done();
   }
 
-  private void giveBack(Outbox outbox) {
-    var unused = release(outbox);
+  private void giveBack(PendingCalls pending) {
+    var unused = release(pending);
   }
 
   static <T> T joined(CompletableFuture<T> stage) {
@@ -205,14 +207,14 @@ final class Rounds implements AutoCloseable {
         : new IllegalStateException(e.getCause());
   }
 
-  private void sendNow(Outbox outbox) {
-    queue(outbox);
+  private void sendNow(PendingCalls pending) {
+    queue(pending);
     send();
   }
 
-  private void queue(Outbox outbox) {
-    if (outbox.queue()) {
-      ready.add(outbox);
+  private void queue(PendingCalls pending) {
+    if (pending.queue()) {
+      ready.add(pending);
     }
   }
 
@@ -296,26 +298,11 @@ final class Rounds implements AutoCloseable {
   /** Sends a request until it is answered; a repetition does nothing twice. */
   private byte[] sent(Round round) {
     var body = round.json();
-    var pause = FIRST_PAUSE;
-    for (int attempt = 1; ; attempt++, pause = pause.multipliedBy(2)) {
-      try {
-        return calls.post(About.queue(queue), path + "/work", body);
-      } catch (KeeperException.Unavailable | KeeperException.OutcomeUnknown e) {
-        if (attempt == MOST_TRIES || !slept(pause)) {
-          throw e;
-        }
-      }
-    }
-  }
-
-  private boolean slept(Duration pause) {
-    try {
-      time.sleep(pause);
-      return true;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
+    return Retry.call(
+        LOST_ANSWERS,
+        e ->
+            e instanceof KeeperException.Unavailable || e instanceof KeeperException.OutcomeUnknown,
+        () -> calls.post(About.queue(queue), path + "/work", body));
   }
 
   private void answered(Round round, ReadRound.Answer answer) {
@@ -400,7 +387,7 @@ final class Rounds implements AutoCloseable {
         isTaken = accept.done().complete(Optional.of(held(granted, accept)));
       }
       if (!isTaken) {
-        giveBack(outbox(granted, lease(granted, Owner.of("nobody"))));
+        giveBack(pending(granted, lease(granted, Owner.of("nobody"))));
       }
     }
     keepWaiting(accepts);
@@ -470,15 +457,15 @@ final class Rounds implements AutoCloseable {
     return new ServerHeldSession(
         calls,
         this,
-        outbox(granted, lease),
+        pending(granted, lease),
         About.session(queue, granted.session(), granted.epoch()),
         path,
         lease,
         new Prefetch(accept.prefetch(), granted.messages()));
   }
 
-  private static Outbox outbox(Granted granted, Lease lease) {
-    return new Outbox(granted.leaseId(), granted.session(), lease);
+  private static PendingCalls pending(Granted granted, Lease lease) {
+    return new PendingCalls(granted.leaseId(), granted.session(), lease);
   }
 
   private static Lease lease(Granted granted, Owner owner) {

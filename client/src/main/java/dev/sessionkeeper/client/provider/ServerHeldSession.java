@@ -9,7 +9,7 @@ import dev.sessionkeeper.QueueName;
 import dev.sessionkeeper.SessionId;
 import dev.sessionkeeper.SessionState;
 import dev.sessionkeeper.client.KeeperClient;
-import dev.sessionkeeper.client.provider.Outbox.Settle;
+import dev.sessionkeeper.client.provider.PendingCalls.Settle;
 import dev.sessionkeeper.client.provider.ServerCalls.About;
 import dev.sessionkeeper.spi.HeldSession;
 import java.time.Duration;
@@ -39,7 +39,7 @@ final class ServerHeldSession implements HeldSession {
 
   private final ServerCalls calls;
   private final Rounds rounds;
-  private final Outbox outbox;
+  private final PendingCalls pending;
   private final About about;
   private final String path;
   private final SessionId id;
@@ -52,17 +52,17 @@ final class ServerHeldSession implements HeldSession {
   ServerHeldSession(
       ServerCalls calls,
       Rounds rounds,
-      Outbox outbox,
+      PendingCalls pending,
       About about,
       String queuePath,
       Lease lease,
       Prefetch prefetch) {
     this.calls = calls;
     this.rounds = rounds;
-    this.outbox = outbox;
+    this.pending = pending;
     this.about = about;
-    this.path = queuePath + "/leases/" + KeeperClient.encoded(outbox.leaseId());
-    this.id = outbox.session();
+    this.path = queuePath + "/leases/" + KeeperClient.encoded(pending.leaseId());
+    this.id = pending.session();
     this.lease = lease;
     this.prefetch = prefetch;
   }
@@ -86,15 +86,15 @@ final class ServerHeldSession implements HeldSession {
     return new ServerHeldSession(
         calls,
         rounds,
-        new Outbox(granted.path("leaseId").asString(), id, lease),
+        new PendingCalls(granted.path("leaseId").asString(), id, lease),
         About.session(queue, id, lease.epoch()),
         queuePath,
         lease,
         new Prefetch(expected, List.of()));
   }
 
-  Outbox outbox() {
-    return outbox;
+  PendingCalls pending() {
+    return pending;
   }
 
   @Override
@@ -135,7 +135,7 @@ final class ServerHeldSession implements HeldSession {
       return handOut(max);
     }
     return wait.isZero() && open.isEmpty()
-        ? handOut(rounds.receive(outbox, Math.min(max, MOST_MESSAGES)), max)
+        ? handOut(rounds.receive(pending, Math.min(max, MOST_MESSAGES)), max)
         : receive(max, wait);
   }
 
@@ -178,7 +178,7 @@ final class ServerHeldSession implements HeldSession {
       // The server delivers the messages behind it again.
       prefetch.clear();
     }
-    var durable = rounds.settle(outbox, settle).whenComplete((done, e) -> reopen(before, e));
+    var durable = rounds.settle(pending, settle).whenComplete((done, e) -> reopen(before, e));
     lastSettled = durable;
     return durable;
   }
@@ -207,7 +207,7 @@ final class ServerHeldSession implements HeldSession {
   @Override
   public Lease renew() {
     requireOpen();
-    lease = lease.until(rounds.renew(outbox));
+    lease = lease.until(rounds.renew(pending));
     return lease;
   }
 
@@ -242,7 +242,7 @@ final class ServerHeldSession implements HeldSession {
       return;
     }
     closed = true;
-    rounds.releaseNow(outbox);
+    rounds.releaseNow(pending);
   }
 
   private void requireOpen() {

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
 final class WriteStream implements ResponseStream {
   private static final Duration STEP = Duration.ofMillis(250);
   private static final Duration LAST_PATIENCE = Duration.ofSeconds(5);
-  private static final Duration NEXT_LOOK = Duration.ofMillis(10);
+  private static final Duration NEXT_LOOK = Duration.ofMillis(100);
 
   private final HttpServerRequest request;
   private final HttpServerResponse response;

@@ -141,7 +141,7 @@ public final class BrowserSessions {
 
   /**
    * Returns the name of the cookie that only this host can have set, if there is one: the network
-   * may plant a cookie of the plain name, with a login of somebody else.
+   * may plant a cookie of the plain name, with the login of another person.
    */
   private static Optional<String> nameIn(String cookieHeader) {
     return Stream.of(SECURE_NAME, PLAIN_NAME)

@@ -16,11 +16,12 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What one held session wants from the next requests, in order. Guarded by its {@link Rounds}.
+ * The calls of one held session that wait for the next request, in order. Guarded by its {@link
+ * Rounds}.
  *
  * <p>I1: at most one entry of a session is on its way, so its settlements keep their order.
  */
-final class Outbox {
+final class PendingCalls {
   private final String leaseId;
   private final SessionId session;
   private final long epoch;
@@ -28,7 +29,7 @@ final class Outbox {
   private boolean isOnItsWay;
   private boolean isQueued;
 
-  Outbox(String leaseId, SessionId session, Lease lease) {
+  PendingCalls(String leaseId, SessionId session, Lease lease) {
     this.leaseId = leaseId;
     this.session = session;
     this.epoch = lease.epoch();
@@ -144,7 +145,7 @@ final class Outbox {
    *
    * @param last receives or releases, after the settlements
    */
-  record Entry(Outbox of, List<Settle> settles, Optional<Part> last) {
+  record Entry(PendingCalls of, List<Settle> settles, Optional<Part> last) {
     Entry {
       settles = List.copyOf(settles);
     }
